@@ -1,0 +1,16 @@
+# spindrift_test(<name> USES <layer>... [LIBS <lib>...] SOURCES <file>...)
+# A Catch2 program build/<preset>/bin/<name>, registered with CTest as <name>.
+# LABELS puts it into stages of tests/run; unit unless said otherwise.
+function(spindrift_test name)
+  cmake_parse_arguments(T "" "LABEL" "USES;LIBS;SOURCES;ARGS" ${ARGN})
+  add_executable(${name} ${T_SOURCES})
+  foreach(used IN LISTS T_USES)
+    target_link_libraries(${name} PRIVATE spindrift_${used})
+  endforeach()
+  target_link_libraries(${name} PRIVATE spindrift_catch_main ${T_LIBS})
+  add_test(NAME ${name} COMMAND ${name} ${T_ARGS})
+  if(NOT T_LABEL)
+    set(T_LABEL unit)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS ${T_LABEL} TIMEOUT 300)
+endfunction()
