@@ -36,13 +36,6 @@ const char* to_string(Code code) {
   return "unknown";
 }
 
-Status::Status(Code code, std::string what) {
-  if (code == Code::kOk) return;
-  rep_ = std::make_unique<Rep>();
-  rep_->code = code;
-  rep_->detail.what = std::move(what);
-}
-
 Status::Status(Code code, Detail detail) {
   if (code == Code::kOk) return;
   rep_ = std::make_unique<Rep>(Rep{code, std::move(detail)});

@@ -8,6 +8,7 @@
 //   if (!segment) { log(segment.status().to_string()); return; }
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -63,7 +64,10 @@ class [[nodiscard]] SPINDRIFT_API Status {
   };
 
   Status() noexcept = default;  // ok
-  Status(Code code, std::string what);
+  // A template, so that a braced Detail never looks like a string.
+  template <typename Text>
+    requires std::convertible_to<Text, std::string>
+  Status(Code code, Text&& what) : Status(code, Detail{.what = std::forward<Text>(what)}) {}
   Status(Code code, Detail detail);
   Status(const Status& other);
   Status& operator=(const Status& other);

@@ -1,0 +1,250 @@
+// Binding: which lane takes the next slice of which transfer. Late: nothing is
+// cut before a lane has room for it.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "base/check.h"
+#include "executor/executor.h"
+#include "policies/window.h"
+
+namespace spindrift::executor {
+
+namespace {
+
+// For comparing lanes before it is known what the next slice is.
+constexpr std::uint64_t kTypicalSlice = 64 * kKiB;
+// How many transfers a lane is offered before it is left alone: a lane refused
+// by the first one's tail serves the next, but a long list is not searched.
+constexpr std::size_t kOffersMax = 64;
+
+constexpr std::uint64_t bit(std::size_t i) { return std::uint64_t{1} << i; }
+
+}  // namespace
+
+// The lanes of one group that are up.
+struct Executor::Candidates {
+  std::size_t count = 0;
+  std::uint64_t rails = 0;  // bit mask of their ordinals
+  std::uint64_t open = 0;   // bit mask by place: may still take slices in this pass
+  Rate sum;
+  std::array<LaneIndex, kRailsPerPeerMax> lanes{};
+  std::array<policies::LaneLoad, kRailsPerPeerMax> loads{};
+
+  std::span<const policies::LaneLoad> all() const { return {loads.data(), count}; }
+};
+
+void Executor::gather(const Group& group, Candidates& out) const {
+  for (const LaneIndex index : group.lanes) {
+    const Lane& lane = lanes_[index];
+    if (lane.state != LaneState::kUp) continue;
+    out.lanes[out.count] = index;
+    out.loads[out.count] = {lane.rate.rate(), lane.round_trip, lane.queued()};
+    out.sum.bytes_per_s += lane.rate.rate().bytes_per_s;
+    out.rails |= bit(lane.ordinal);
+    out.open |= bit(out.count);
+    ++out.count;
+  }
+}
+
+// The open lane that would finish a typical slice first; count when none is.
+std::size_t Executor::pick(Candidates& lanes) const {
+  std::size_t best = lanes.count;
+  Duration best_time{};
+  for (std::size_t i = 0; i < lanes.count; ++i) {
+    if ((lanes.open & bit(i)) == 0) continue;
+    const Lane& lane = lanes_[lanes.lanes[i]];
+    if (lane.ring_full() || lanes.loads[i].queued >= lane.window) {
+      lanes.open &= ~bit(i);
+      continue;
+    }
+    const Duration time = policies::completion_time(lanes.loads[i], kTypicalSlice);
+    if (best == lanes.count || time < best_time) {
+      best = i;
+      best_time = time;
+    }
+  }
+  return best;
+}
+
+// True when `budget` ended it while lanes still had room.
+bool Executor::serve(std::uint32_t index, std::uint32_t& budget, Instant now) {
+  Candidates lanes;
+  gather(groups_[index], lanes);
+  while (budget > 0) {
+    const std::size_t chosen = pick(lanes);
+    if (chosen == lanes.count) return false;
+    if (slices_.full()) return false;  // a settled slice makes room again
+    const std::uint64_t bytes = bind_one(groups_[index], lanes, chosen, now);
+    if (bytes == 0) {
+      lanes.open &= ~bit(chosen);
+      continue;
+    }
+    lanes.loads[chosen].queued += bytes;
+    --budget;
+  }
+  return pick(lanes) != lanes.count;
+}
+
+// Gives the chosen lane one slice; its size, 0 when no transfer has one for it.
+std::uint64_t Executor::bind_one(Group& group, Candidates& lanes, std::size_t chosen,
+                                 Instant now) {
+  Lane& lane = lanes_[lanes.lanes[chosen]];
+  if (group.retries > 0) {
+    const std::uint64_t bytes = bind_retry(group, lanes, lane, now);
+    if (bytes > 0) return bytes;
+  }
+  const std::size_t offers = std::min(group.serving.size(), kOffersMax);
+  for (std::size_t i = 0; i < offers; ++i) {
+    Job& job = *group.serving[i];
+    if (job.unbound == 0 || (job.tier_rails & bit(lane.ordinal)) == 0) continue;
+    const std::uint64_t bytes = bind_fresh(job, lanes, chosen, now);
+    if (bytes > 0) return bytes;
+  }
+  return 0;
+}
+
+// Slices that failed elsewhere go ahead of everything, on another rail if there
+// is one.
+std::uint64_t Executor::bind_retry(Group& group, const Candidates& lanes, Lane& lane,
+                                   Instant now) {
+  for (std::size_t i = 0; i < group.serving.size(); ++i) {
+    Job& job = *group.serving[i];
+    if (job.retry_head == kNoSlab || (job.tier_rails & bit(lane.ordinal)) == 0) continue;
+    const bool others = (lanes.rails & job.tier_rails & ~bit(lane.ordinal)) != 0;
+    if (slices_[job.retry_head].avoid == lane.ordinal && others) continue;
+    const SlabIndex index = pop_retry(job);
+    const std::uint64_t bytes = slices_[index].bytes;
+    // Its original may have landed after all.
+    const bool landed = slices_[index].landed;
+    if (landed) {
+      drop_if_unused(index);
+    } else {
+      ++job.retries;
+      post_slice(index, lane, now);
+    }
+    if (job.unbound == 0 && job.retry_head == kNoSlab) unlist(job);
+    if (!landed) return bytes;
+    --i;  // look at this place again: the same transfer or the one that moved up
+  }
+  return 0;
+}
+
+std::uint64_t Executor::bind_fresh(Job& job, const Candidates& lanes, std::size_t chosen,
+                                   Instant now) {
+  Lane& lane = lanes_[lanes.lanes[chosen]];
+  Cut cut;
+  if (job.plan->spray == policies::Spray::kRoundRobin ||
+      job.plan->spray == policies::Spray::kWeighted) {
+    cut = cut_static(job, lane);
+  } else if (job.plan->spray != policies::Spray::kSingle || is_single_choice(job, lanes, lane)) {
+    const std::uint64_t size = dynamic_size(job, lanes, chosen, now);
+    if (size > 0) cut = cut_slice(job.descriptors, job.cursor, size, job.ranges_max);
+  }
+  if (cut.bytes == 0) return 0;
+
+  const SlabIndex index = slices_.take();
+  SPINDRIFT_CHECK(index != kNoSlab);
+  Slice& slice = slices_[index];
+  slice.job = &job;
+  slice.begin = cut.begin;
+  slice.bytes = cut.bytes;
+  slice.ranges = cut.ranges;
+  link_slice(index);
+  job.unbound -= cut.bytes;
+  ++job.slices;
+  if (job.first_post == kNever) job.first_post = now;
+  post_slice(index, lane, now);
+  if (job.unbound == 0 && job.retry_head == kNoSlab) unlist(job);
+  return cut.bytes;
+}
+
+// The size of the next slice of `job` for the chosen lane; 0 when the lane is
+// refused, because the others finish the rest sooner.
+std::uint64_t Executor::dynamic_size(const Job& job, const Candidates& lanes, std::size_t chosen,
+                                     Instant now) const {
+  // Lanes outside the transfer's tier do not help it.
+  std::array<policies::LaneLoad, kRailsPerPeerMax> tier;
+  std::span<const policies::LaneLoad> loads = lanes.all();
+  Rate sum = lanes.sum;
+  std::size_t place = chosen;
+  if ((lanes.rails & ~job.tier_rails) != 0) {
+    std::size_t count = 0;
+    sum = Rate{};
+    for (std::size_t i = 0; i < lanes.count; ++i) {
+      if ((job.tier_rails & bit(lanes_[lanes.lanes[i]].ordinal)) == 0) continue;
+      if (i == chosen) place = count;
+      sum.bytes_per_s += lanes.loads[i].rate.bytes_per_s;
+      tier[count++] = lanes.loads[i];
+    }
+    loads = {tier.data(), count};
+  }
+
+  const Lane& lane = lanes_[lanes.lanes[chosen]];
+  const std::uint64_t slice_max = std::min(job.plan->slice_max, lane.capabilities.slice_max);
+  const std::uint64_t least = std::min({job.plan->slice_min, job.unbound, slice_max});
+  std::uint64_t size = policies::slice_bytes({.rate = loads[place].rate,
+                                              .sum = sum,
+                                              .unbound = job.unbound,
+                                              .service_time = options_.service_time,
+                                              .slice_min = least,
+                                              .slice_max = slice_max});
+  if (loads.size() == 1 || job.plan->spray == policies::Spray::kSingle) return size;
+  if (!policies::refuses(loads, place, size, job.unbound)) return size;
+  if (!policies::refuses(loads, place, least, job.unbound)) return least;
+  // A healthy rail that was not looked at for a while gets a small slice, or a
+  // low estimate would never be corrected; never in the tail.
+  std::uint64_t windows = 0;
+  for (std::size_t i = 0; i < lanes.count; ++i) windows += lanes_[lanes.lanes[i]].window;
+  const bool unmeasured = now - lane.rate.last_sample() >= options_.explore_after;
+  return unmeasured && lane.outstanding == 0 && job.unbound > 4 * windows ? least : 0;
+}
+
+// kSingle: the first rail of the tier that is up.
+bool Executor::is_single_choice(const Job& job, const Candidates& lanes, const Lane& lane) const {
+  const std::uint64_t usable = lanes.rails & job.tier_rails;
+  if (usable == 0) return false;
+  for (const std::vector<RailOrdinal>& tier : job.plan->tiers) {
+    for (const RailOrdinal ordinal : tier) {
+      if ((usable & bit(ordinal)) != 0) return ordinal == lane.ordinal;
+    }
+  }
+  return false;
+}
+
+void Executor::post_slice(SlabIndex index, Lane& lane, Instant now) {
+  Slice& slice = slices_[index];
+  Job& job = *slice.job;
+  const AttemptSeq seq = lane.next++;
+  lane.record(seq) = {.slice = index, .state = AttemptState::kMade};
+  lane.attempt(seq) = {.lane = lane.index,
+                       .generation = lane.generation,
+                       .seq = seq,
+                       .descriptors = job.descriptors.data() + slice.begin.descriptor,
+                       .offset = slice.begin.offset,
+                       .bytes = slice.bytes,
+                       .ranges = slice.ranges,
+                       .checksum = job.plan->checksum};
+  lane.rate.on_posted(slice.bytes, lane.outstanding == 0, now);
+  lane.outstanding += slice.bytes;
+  ++slice.live;
+  ++slice.attempts;
+  ++job.unsettled;
+  ++job.tallies[lane.ordinal].attempts;
+  if (!lane.dirty) {
+    lane.dirty = true;
+    output_.dirty.push_back(lane.index);
+  }
+}
+
+void Executor::refresh_window(Lane& lane) const {
+  const Rate rate = lane.rate.rate();
+  lane.window = policies::window_bytes({.rate = rate,
+                                        .round_trip = lane.round_trip,
+                                        .service_time = options_.service_time,
+                                        .jitter = jitter_,
+                                        .slice_bytes = rate.bytes_in(options_.service_time),
+                                        .window_max = options_.window_max});
+}
+
+}  // namespace spindrift::executor

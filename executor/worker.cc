@@ -1,0 +1,210 @@
+#include "executor/worker.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace spindrift::executor {
+
+namespace {
+// Commands are rare next to events; a bound keeps a flood of submissions from
+// holding up completions.
+constexpr std::size_t kCommandsPerCycle = 256;
+}  // namespace
+
+Worker::Worker(const ExecutorOptions& executor, const WorkerOptions& options, std::uint64_t seed,
+               WorkerPorts& ports)
+    : options_(options),
+      ports_(ports),
+      executor_(executor, seed),
+      events_(options.events_per_cycle),
+      inbox_(options.inbox_capacity) {}
+
+Worker::~Worker() = default;
+
+Status Worker::open() { return wakeup_.open(); }
+
+void Worker::add_driver(std::unique_ptr<rails::RailDriver> driver) {
+  drivers_.push_back(std::move(driver));
+}
+
+rails::RailDriver* Worker::driver_for(Transport transport) {
+  for (const auto& driver : drivers_) {
+    if (driver->transport() == transport) return driver.get();
+  }
+  return nullptr;
+}
+
+std::vector<int> Worker::wait_fds() const {
+  std::vector<int> fds{wakeup_.fd()};
+  for (const auto& driver : drivers_) {
+    if (driver->wait_fd() >= 0) fds.push_back(driver->wait_fd());
+  }
+  return fds;
+}
+
+bool Worker::send(Command& command) {
+  if (!inbox_.push(command)) return false;
+  if (wakeup_.fd() >= 0) wakeup_.notify();
+  return true;
+}
+
+std::size_t Worker::do_work(Instant now) {
+  if (busy_ && last_cycle_ != kNever) {
+    gaps_.on_gap(now - last_cycle_);
+    executor_.set_jitter(gaps_.p99());
+  }
+  last_cycle_ = now;
+  std::size_t work = take_commands(now);
+  work += take_events(now);
+  if (executor_.advance(now)) ++work;
+  hand_over();
+  busy_ = executor_.running() > 0;
+  return work;
+}
+
+std::size_t Worker::take_commands(Instant now) {
+  std::size_t count = 0;
+  Command command;
+  while (count < kCommandsPerCycle && inbox_.pop(command)) {
+    std::visit([this, now](auto& c) { handle(c, now); }, command);
+    ++count;
+  }
+  return count;
+}
+
+std::size_t Worker::take_events(Instant now) {
+  std::size_t work = 0;
+  for (const auto& driver : drivers_) {
+    work += driver->poll(now, events_);
+    for (const RailEvent& event : events_) executor_.on(event, now);
+    work += events_.size();
+    events_.clear();
+  }
+  return work;
+}
+
+// Drains the executor's sink.
+void Worker::hand_over() {
+  ExecutorOutput& out = executor_.output();
+  for (const LaneIndex lane : out.dirty) {
+    for (;;) {
+      const std::span<const Attempt> attempts = executor_.unposted(lane);
+      if (attempts.empty()) break;
+      const std::size_t taken = driver_of(lane).post(lane, attempts);
+      executor_.posted(lane, taken);
+      if (taken < attempts.size()) break;
+    }
+  }
+  for (const LaneAction& action : out.actions) perform(action);
+  for (Job* job : out.finished) ports_.finished(job);
+  out.clear();
+}
+
+void Worker::perform(const LaneAction& action) {
+  switch (action.kind) {
+    case LaneAction::Kind::kOpen:
+      ports_.connect_lane(lane_places_[action.lane].peer, lane_places_[action.lane].ordinal,
+                          action);
+      return;
+    case LaneAction::Kind::kFenceLocal:
+      driver_of(action.lane).fence_lane(action.lane, action.generation);
+      return;
+    case LaneAction::Kind::kFenceRemote:
+      ports_.fence_peer(lane_places_[action.lane].peer, action.lane, action.generation + 1);
+      return;
+  }
+}
+
+void Worker::handle(AddPeer& command, Instant) {
+  const Result<PeerIndex> peer = executor_.add_peer(command.rails);
+  // The sender keeps the count of lanes and peers, so this cannot be full.
+  SPINDRIFT_CHECK(peer.ok());
+  for (const Operation direction : {Operation::kWrite, Operation::kRead}) {
+    for (std::size_t i = 0; i < command.rails.size(); ++i) {
+      const auto ordinal = static_cast<RailOrdinal>(i);
+      const LaneIndex lane = executor_.lane_of(*peer, ordinal, direction);
+      rails::RailDriver* driver = driver_for(command.rails[i].facts.transport);
+      SPINDRIFT_CHECK(driver != nullptr);
+      lane_drivers_.resize(std::max<std::size_t>(lane_drivers_.size(), lane + 1));
+      lane_places_.resize(lane_drivers_.size());
+      lane_drivers_[lane] = driver;
+      lane_places_[lane] = {*peer, ordinal};
+      const Status added = driver->add_lane(
+          {.lane = lane, .direction = direction, .facts = command.rails[i].facts});
+      SPINDRIFT_CHECK(added.ok());
+    }
+  }
+}
+
+void Worker::handle(StartJob& command, Instant now) {
+  const Status started = executor_.start(command.job, now);
+  if (started.ok()) return;
+  // Admission is bounded before the inbox, so this is the last resort.
+  command.job->outcome = Cause::kNotPosted;
+  ports_.finished(command.job);
+}
+
+void Worker::handle(CancelJob& command, Instant now) {
+  if (command.job->group_slot != kNotInHeap) executor_.cancel(command.job, command.cause, now);
+}
+
+void Worker::handle(LaneConnected& command, Instant) {
+  const Lane& lane = executor_.lane(command.lane);
+  // A connection that was given up while it was being made: closed unused.
+  if (lane.state != LaneState::kOpening || lane.generation != command.generation) return;
+  driver_of(command.lane)
+      .connect_lane(command.lane, command.generation, lane.next, std::move(command.endpoint));
+}
+
+void Worker::handle(LaneFailed& command, Instant now) {
+  executor_.on({.kind = RailEventKind::kLaneDown,
+                .cause = command.cause,
+                .lane = command.lane,
+                .generation = command.generation},
+               now);
+}
+
+void Worker::handle(RemoteFenced& command, Instant now) {
+  if (command.lane >= executor_.lane_count()) return;  // a peer's invention
+  executor_.on_remote_fenced(command.lane, command.min_generation, command.report.settled_end,
+                             command.report.refused, now);
+}
+
+void Worker::handle(PeerGone& command, Instant now) {
+  executor_.on_peer_gone(command.peer, command.cause, now);
+}
+
+void Worker::handle(AdoptLane& command, Instant) {
+  rails::RailDriver* driver = driver_for(command.transport);
+  if (driver == nullptr) return;
+  // Refusals were answered to the peer by the driver.
+  (void)driver->adopt(std::move(command.lane)).ok();
+}
+
+void Worker::handle(FenceInbound& command, Instant) {
+  // One driver knows the lane; the others report nothing placed.
+  rails::InboundFenceReport report;
+  for (const auto& driver : drivers_) {
+    rails::InboundFenceReport part = driver->fence_inbound(command.lane, command.min_generation);
+    if (part.settled_end >= report.settled_end) report = std::move(part);
+  }
+  ports_.inbound_fenced(command.lane, command.min_generation, report);
+}
+
+void Worker::handle(DropInbound& command, Instant) {
+  for (const auto& driver : drivers_) driver->drop_inbound(command.peer);
+}
+
+void Worker::handle(ChangeRegions& command, Instant) {
+  command.change(regions_);
+  for (const auto& driver : drivers_) driver->regions_changed();
+  command.done();
+}
+
+void Worker::handle(StopWorker&, Instant now) {
+  executor_.stop(now);
+  stopped_ = true;
+}
+
+}  // namespace spindrift::executor

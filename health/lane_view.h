@@ -1,0 +1,16 @@
+// What the health of a lane comes to for those who choose between lanes: one
+// small value, kept up to date by the estimators.
+#pragma once
+
+#include "base/instant.h"
+#include "base/units.h"
+
+namespace spindrift::health {
+
+struct LaneView {
+  Rate rate;               // bytes placed per second, or the initial guess
+  bool measured = false;   // false: `rate` is a guess
+  Duration round_trip{0};  // the smallest seen; 0: not yet
+};
+
+}  // namespace spindrift::health

@@ -1,0 +1,183 @@
+#include "lab/sim/ledger.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace spindrift::lab::sim {
+
+namespace {
+
+const std::byte* source_of(const executor::Job& job, const ResolvedDescriptor& d) {
+  return job.operation == Operation::kWrite ? d.local : reinterpret_cast<const std::byte*>(d.remote);
+}
+const std::byte* destination_of(const executor::Job& job, const ResolvedDescriptor& d) {
+  return job.operation == Operation::kWrite ? reinterpret_cast<const std::byte*>(d.remote) : d.local;
+}
+
+}  // namespace
+
+std::vector<std::size_t> Arena::take(std::size_t wanted, std::uint64_t id, Prng& prng) {
+  std::vector<std::size_t> taken;
+  const std::size_t first = prng.below(cells());
+  for (std::size_t i = 0; i < cells() && taken.size() < wanted; ++i) {
+    const std::size_t cell = (first + i) % cells();
+    if (owner_[cell] != 0) continue;
+    owner_[cell] = id;
+    taken.push_back(cell);
+    for (std::size_t b = 0; b < kCellBytes; b += 8) {
+      const std::uint64_t noise = prng.next();
+      std::memcpy(&bytes_[cell * kCellBytes + b], &noise, 8);
+    }
+  }
+  return taken;
+}
+
+void Ledger::started(const executor::Job& job, Arena& local, Arena& remote) {
+  Active active;
+  active.job = &job;
+  const bool write = job.operation == Operation::kWrite;
+  active.source = write ? &local : &remote;
+  active.destination = write ? &remote : &local;
+  Arena& destination = *active.destination;
+  for (std::size_t cell = 0; cell < destination.cells(); ++cell) {
+    if (destination.owner(cell) != job.id.value) continue;
+    const std::byte* begin = destination.base() + cell * kCellBytes;
+    active.before[cell].assign(begin, begin + kCellBytes);
+  }
+  active_[job.id.value] = std::move(active);
+  note(1, job.id.value, job.bytes);
+}
+
+void Ledger::ended(executor::Job& job, Instant now) {
+  const auto it = active_.find(job.id.value);
+  if (it == active_.end()) {
+    violation("transfer " + std::to_string(job.id.value) + " ended twice");
+    return;
+  }
+  const Active& active = it->second;
+  if (job.unsettled != 0) violation("a transfer ended with attempts that are not settled");
+  if (now > job.deadline + std::chrono::seconds(10)) {
+    violation("transfer " + std::to_string(job.id.value) + " ended long after its budget");
+  }
+  std::uint64_t unlanded = 0;
+  for (const executor::Unlanded& part : job.unlanded) unlanded += part.bytes;
+  const bool exact = job.plan->spray != policies::Spray::kRoundRobin || job.outcome == Cause::kNone;
+  if (exact && unlanded + job.landed != job.bytes) {
+    violation("transfer " + std::to_string(job.id.value) + ": landed " +
+              std::to_string(job.landed) + " + unconfirmed " + std::to_string(unlanded) +
+              " != " + std::to_string(job.bytes));
+  }
+  check_bytes(active, job);
+  check_margins(active);
+  for (Arena* arena : arenas_) {
+    for (std::size_t cell = 0; cell < arena->cells(); ++cell) {
+      if (arena->owner(cell) == job.id.value) arena->owner(cell) = 0;
+    }
+  }
+  note(2, job.id.value, static_cast<std::uint64_t>(to_ns(now)) ^ static_cast<std::uint64_t>(job.outcome));
+  active_.erase(it);
+}
+
+// Every byte that is not reported as unconfirmed equals its source.
+void Ledger::check_bytes(const Active& active, const executor::Job& job) {
+  (void)active;
+  std::vector<std::vector<bool>> unconfirmed(job.descriptors.size());
+  for (std::size_t i = 0; i < job.descriptors.size(); ++i) {
+    unconfirmed[i].resize(job.descriptors[i].length);
+  }
+  for (const executor::Unlanded& part : job.unlanded) {
+    executor::Cursor at = part.begin;
+    for (std::uint64_t left = part.bytes; left > 0; --left) {
+      unconfirmed[at.descriptor][at.offset] = true;
+      if (++at.offset == job.descriptors[at.descriptor].length) at = {at.descriptor + 1, 0};
+    }
+  }
+  for (std::size_t i = 0; i < job.descriptors.size(); ++i) {
+    const ResolvedDescriptor& d = job.descriptors[i];
+    const std::byte* source = source_of(job, d);
+    const std::byte* destination = destination_of(job, d);
+    for (std::uint64_t b = 0; b < d.length; ++b) {
+      if (unconfirmed[i][b] || source[b] == destination[b]) continue;
+      violation("transfer " + std::to_string(job.id.value) + ": byte " + std::to_string(b) +
+                " of range " + std::to_string(i) + " is reported landed and differs");
+      return;
+    }
+  }
+}
+
+// What lies between the destination ranges is as it was.
+void Ledger::check_margins(const Active& active) {
+  Arena& arena = *active.destination;
+  for (const auto& [cell, before] : active.before) {
+    std::vector<bool> asked(kCellBytes);
+    const std::byte* base = arena.base() + cell * kCellBytes;
+    for (const ResolvedDescriptor& d : active.job->descriptors) {
+      const std::byte* begin = destination_of(*active.job, d);
+      for (std::uint64_t b = 0; b < d.length; ++b) {
+        const std::ptrdiff_t at = begin + b - base;
+        if (at >= 0 && at < static_cast<std::ptrdiff_t>(kCellBytes)) asked[at] = true;
+      }
+    }
+    for (std::size_t b = 0; b < kCellBytes; ++b) {
+      if (asked[b] || base[b] == before[b]) continue;
+      violation("transfer " + std::to_string(active.job->id.value) +
+                ": a byte outside its destination ranges was written");
+      return;
+    }
+  }
+}
+
+const Ledger::Active* Ledger::owner(const Attempt& attempt, const std::byte* at,
+                                    std::uint64_t length, const char* what) {
+  for (const Arena* arena : arenas_) {
+    if (!arena->contains(at)) continue;
+    const auto it = active_.find(arena->owner_at(at));
+    if (it == active_.end()) {
+      violation(std::string(what) + " of memory that no running transfer owns");
+      return nullptr;
+    }
+    const auto& descriptors = it->second.job->descriptors;
+    const bool own = attempt.descriptors >= descriptors.data() &&
+                     attempt.descriptors < descriptors.data() + descriptors.size();
+    if (!own || !arena->contains(at + length - 1)) {
+      violation(std::string(what) + " by a transfer that is over: its memory belongs to transfer " +
+                std::to_string(it->first) + " now");
+      return nullptr;
+    }
+    return &it->second;
+  }
+  violation(std::string(what) + " outside all memory");
+  return nullptr;
+}
+
+void Ledger::on_source_read(const Attempt& attempt, const std::byte* from, std::uint64_t length) {
+  if (length == 0) return;
+  (void)owner(attempt, from, length, "read");
+  note(3, attempt.seq, length);
+}
+
+void Ledger::on_destination_write(const Attempt& attempt, std::byte* to, std::uint64_t length) {
+  if (length == 0) return;
+  (void)owner(attempt, to, length, "write");
+  note(4, attempt.seq, length);
+}
+
+void Ledger::check_nothing_running() {
+  for (const auto& [id, active] : active_) {
+    violation("transfer " + std::to_string(id) + " never ended");
+  }
+}
+
+void Ledger::violation(std::string text) {
+  constexpr std::size_t kViolationsMax = 16;  // the first ones tell the story
+  if (violations_.size() < kViolationsMax) violations_.push_back(std::move(text));
+}
+
+void Ledger::note(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  for (const std::uint64_t word : {a, b, c}) {
+    hash_ = (hash_ ^ word) * 0x100000001b3ULL;
+    hash_ ^= hash_ >> 29;
+  }
+}
+
+}  // namespace spindrift::lab::sim
