@@ -16,15 +16,14 @@ Status Wakeup::open() {
 }
 
 void Wakeup::notify() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!sleeping_.exchange(false, std::memory_order_seq_cst)) return;
+  if (!sleeping_.exchange(false, std::memory_order_acq_rel)) return;
   const std::uint64_t one = 1;
   // Fails only when the counter is full, and then the sleeper wakes anyway.
   (void)!::write(fd_.get(), &one, sizeof one);
 }
 
 void Wakeup::done() {
-  sleeping_.store(false, std::memory_order_relaxed);
+  sleeping_.exchange(false, std::memory_order_acq_rel);
   std::uint64_t count = 0;
   (void)!::read(fd_.get(), &count, sizeof count);
 }

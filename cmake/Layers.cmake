@@ -19,6 +19,19 @@ function(spindrift_link_root name dir)
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${dir}" "${SPINDRIFT_ROOTS}/${name}/${dir}" SYMBOLIC)
 endfunction()
 
+# What tests/lint checks: the layer's headers and, once all targets are known,
+# the include roots that its users see.
+function(spindrift_record_layer name dir headers)
+  if(headers)
+    list(TRANSFORM headers PREPEND "${dir}/")
+  else()
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+         "${PROJECT_SOURCE_DIR}/${dir}/*.h")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY SPINDRIFT_LAYERS "${name}")
+  set_property(GLOBAL PROPERTY SPINDRIFT_LAYER_HEADERS_${name} "${headers}")
+endfunction()
+
 function(spindrift_layer name)
   cmake_parse_arguments(L "" "DIR" "USES;LIBS;SOURCES;HEADERS" ${ARGN})
   set(target spindrift_${name})
@@ -38,6 +51,7 @@ function(spindrift_layer name)
     set(scope INTERFACE)
   endif()
   target_include_directories(${target} ${scope} "${SPINDRIFT_ROOTS}/${name}")
+  spindrift_record_layer(${name} "${L_DIR}" "${L_HEADERS}")
   foreach(used IN LISTS L_USES)
     target_link_libraries(${target} ${scope} spindrift_${used})
   endforeach()

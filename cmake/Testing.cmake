@@ -14,3 +14,19 @@ function(spindrift_test name)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS ${T_LABEL} TIMEOUT 300)
 endfunction()
+
+# spindrift_script_test(<name> LABEL <label> SCRIPT <file.py> [TIMEOUT <seconds>] [ARGS <arg>...])
+# A Python test program. It finds the command that this build made in the
+# environment variable SPINDRIFT_BIN, says by exit status 77 that it cannot run
+# here, and never shares the machine with another test.
+function(spindrift_script_test name)
+  cmake_parse_arguments(T "" "LABEL;SCRIPT;TIMEOUT" "ARGS" ${ARGN})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 120)
+  endif()
+  add_test(NAME ${name} COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT}" ${T_ARGS}
+           WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES LABELS "${T_LABEL}" TIMEOUT ${T_TIMEOUT}
+    SKIP_RETURN_CODE 77 RUN_SERIAL ON
+    ENVIRONMENT "SPINDRIFT_BIN=${CMAKE_BINARY_DIR}/bin/spindrift;PYTHONDONTWRITEBYTECODE=1")
+endfunction()

@@ -45,8 +45,8 @@ struct NodeConfig {
   MetricsOptions metrics;
   std::vector<SegmentOptions> segments;
   std::vector<PeerOptions> peers;
-  std::string policy_file;    // empty: the built-in policy
-  policies::PolicySet policy; // as loaded, or the built-in one
+  std::string policy_file;     // empty: the built-in policy
+  policies::PolicySet policy;  // as loaded, or the built-in one
   LogVerbosity log = LogVerbosity::kWarn;
   Duration shutdown_grace = std::chrono::seconds(2);
 };

@@ -11,7 +11,9 @@
 // a message that was lost with a dead connection.
 //
 // Errors: send() says kBusy when `unacked_max` messages wait. on_frame() says
-// kProtocol for what a correct peer cannot send; drop the connection then.
+// kProtocol for what a correct peer cannot send; drop the connection then. A
+// frame that a connection loses, or that comes too early to be held, costs only
+// time.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "base/units.h"
 #include "spindrift/status.h"
 
 namespace spindrift::control {
@@ -37,8 +40,11 @@ struct SessionFrame {
 };
 
 struct SessionOptions {
-  Duration resend_after = std::chrono::milliseconds(100);
+  Duration resend_after = std::chrono::milliseconds(100);  // doubles per resend, to 8 times
   std::uint32_t unacked_max = 1024;
+  // Bytes of the waiting messages, and of those that came too early: a peer that
+  // asks much and acknowledges nothing must not fill our memory.
+  std::uint64_t unacked_bytes_max = 16 * kMiB;
 };
 
 class Session {
@@ -64,25 +70,45 @@ class Session {
   std::vector<std::string> take_delivered();
 
   std::size_t unacked() const { return unacked_.size(); }
+  std::uint64_t resent() const { return resent_; }  // cumulative
 
  private:
   struct Pending {
     std::uint64_t seq = 0;
     std::string message;
-    ConnectionId sent_on = 0;
+    ConnectionId sent_on = 0;  // last; 0: waits for a connection
     Instant resend_at = kNever;
+    std::uint32_t resends = 0;
+  };
+  struct Connection {
+    ConnectionId id = 0;
+    // Every unacknowledged message up to this one was sent here before, so that
+    // a burst of kAll messages takes its predecessors along once, not each time.
+    std::uint64_t covered = 0;
   };
 
-  void transmit(Pending& pending, ConnectionId connection, Instant now);
-  ConnectionId other_than(ConnectionId avoided) const;
+  Connection* find(ConnectionId connection);
+  void put(const Pending& pending, Connection& connection);
+  void catch_up(Connection& connection);
+  void follow(Pending& pending, const Connection& connection, Instant now);
+  void transmit(Pending& pending, Connection& connection, Instant now);
+  void resend(Pending& pending, Instant now);
+  void acknowledge(std::uint64_t up_to);
+  void receive(const SessionFrame& frame);
+  void deliver(std::string message);
+  void add_acknowledgements();
 
   SessionOptions options_;
-  std::vector<ConnectionId> connections_;
+  std::vector<Connection> connections_;  // the one to prefer first
   std::deque<Pending> unacked_;
+  std::uint64_t unacked_bytes_ = 0;
   std::map<std::uint64_t, std::string> early_;  // bounded by unacked_max
+  std::uint64_t early_bytes_ = 0;
   std::uint64_t next_seq_ = 1;
+  std::uint64_t acked_ = 0;      // by the peer, cumulative
   std::uint64_t delivered_ = 0;  // cumulative
-  bool ack_due_ = false;
+  std::uint64_t resent_ = 0;
+  std::vector<ConnectionId> acks_due_;  // connections that brought a message
   std::vector<Outgoing> outgoing_;
   std::vector<std::string> delivered_messages_;
 };

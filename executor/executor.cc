@@ -70,14 +70,17 @@ Status Executor::start(Job* job, Instant now) {
   job->unbound = job->bytes;
   job->order = policies::virtual_finish(job->submitted, job->bytes);
   job->ranges_max = std::numeric_limits<std::uint32_t>::max();
+  job->slice_max = job->plan->slice_max;
   for (const std::vector<RailOrdinal>& tier : job->plan->tiers) {
     for (const RailOrdinal ordinal : tier) {
       SPINDRIFT_CHECK(ordinal < group.lanes.size());
       job->plan_rails |= std::uint64_t{1} << ordinal;
-      job->ranges_max =
-          std::min(job->ranges_max, lanes_[group.lanes[ordinal]].capabilities.ranges_max);
+      const RailCapabilities& rail = lanes_[group.lanes[ordinal]].capabilities;
+      job->ranges_max = std::min(job->ranges_max, rail.ranges_max);
+      job->slice_max = std::min(job->slice_max, rail.slice_max);
     }
   }
+  job->slice_min = std::min(job->plan->slice_min, job->slice_max);
   prepare_shares(*job);
   set_timer(*job, job->deadline);
   if (job->bytes == 0) {
@@ -91,6 +94,7 @@ Status Executor::start(Job* job, Instant now) {
 }
 
 void Executor::cancel(Job* job, Cause cause, Instant now) {
+  if (job->group_slot == kNotInHeap) return;  // not running, or not any more
   fail(*job, cause, now);
   finish_if_settled(*job, now);
 }

@@ -78,7 +78,8 @@ class Executor {
   // --- transfers ------------------------------------------------------------------
   // kBusy over transfers_max; then the job was not touched.
   Status start(Job* job, Instant now);
-  // Ends it early with this cause; it still finishes only when settled.
+  // Ends it early with this cause; it still finishes only when settled. Without
+  // effect on one that does not run.
   void cancel(Job* job, Cause cause, Instant now);
 
   // --- events ---------------------------------------------------------------------

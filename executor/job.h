@@ -71,7 +71,9 @@ struct Job {
   std::uint64_t unsettled = 0;        // attempts
   std::uint64_t tier_rails = 0;       // bit mask of ordinals: the tier in use
   std::uint64_t plan_rails = 0;       // bit mask of ordinals: all tiers
-  std::uint32_t ranges_max = 0;       // smallest of the plan's rails
+  std::uint32_t ranges_max = 0;       // smallest of the plan's rails, so that each can carry a
+  std::uint64_t slice_max = 0;        // copy of any slice; at most the plan's
+  std::uint64_t slice_min = 0;        // the plan's, at most slice_max
   std::vector<StaticShare> shares;    // by place in the first tier
   SlabIndex slices_head = kNoSlab;    // slices not landed, doubly linked
   SlabIndex retry_head = kNoSlab;     // of them, those to be posted again; FIFO
@@ -79,7 +81,7 @@ struct Job {
   Instant order{};                    // service order; ties by id
   Instant timer = kNever;
   std::uint32_t timer_slot = kNotInHeap;
-  std::uint32_t group_slot = 0;       // place in its group's list of jobs
+  std::uint32_t group_slot = kNotInHeap;  // place in its group's list of jobs while it runs
   bool failing = false;               // outcome is decided, attempts still settle
   bool listed = false;                // in its group's serving list
 };

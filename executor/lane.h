@@ -53,6 +53,7 @@ struct Lane {
   // --- attempts, a ring by sequence number: head <= posted <= next ------------------
   std::vector<Attempt> attempts;     // power of two places, allocated when first opened
   std::vector<AttemptRecord> records;
+  std::uint64_t attempts_max = 0;    // outstanding at a time; the ring may be larger
   AttemptSeq head = 0;               // the oldest that is not settled
   AttemptSeq posted = 0;             // the next to hand to the rail
   AttemptSeq next = 0;               // the next to make
@@ -65,6 +66,7 @@ struct Lane {
   health::RateEstimator rate{Rate{}};
   Duration round_trip{0};
   std::uint64_t window = 0;          // bytes
+  std::uint64_t slice_bytes = 0;     // size of the latest slice
 
   // --- counters -------------------------------------------------------------------
   std::uint64_t bytes_total = 0;
@@ -74,7 +76,7 @@ struct Lane {
   std::size_t mask() const { return attempts.size() - 1; }
   Attempt& attempt(AttemptSeq seq) { return attempts[seq & mask()]; }
   AttemptRecord& record(AttemptSeq seq) { return records[seq & mask()]; }
-  bool ring_full() const { return attempts.empty() || next - head >= attempts.size(); }
+  bool ring_full() const { return next - head >= attempts_max; }
   // q: bytes outstanding that are not known to be placed.
   std::uint64_t queued() const {
     const std::uint64_t partial = progress > landed_here ? progress - landed_here : 0;

@@ -8,18 +8,21 @@
 
 namespace spindrift::executor {
 
-// Lanes of the tier in use are opened when the first transfer needs them.
+// Lanes of the tier in use are opened when the first transfer needs them; lanes
+// of any tier that broke and that nobody wanted since are tried again.
 void Executor::open_lanes(const Job& job) {
   for (const LaneIndex index : groups_[group_of(job.peer, job.operation)].lanes) {
     Lane& lane = lanes_[index];
-    if ((job.tier_rails >> lane.ordinal & 1) != 0 && lane.state == LaneState::kIdle) open(lane);
+    if (lane.state != LaneState::kIdle) continue;
+    const std::uint64_t rails = lane.failures > 0 ? job.plan_rails : job.tier_rails;
+    if ((rails >> lane.ordinal & 1) != 0) open(lane);
   }
 }
 
 void Executor::open(Lane& lane) {
   if (lane.attempts.empty()) {
-    const std::size_t places = std::bit_ceil<std::size_t>(
-        std::min(options_.attempts_per_lane, lane.capabilities.attempts_max));
+    lane.attempts_max = std::min(options_.attempts_per_lane, lane.capabilities.attempts_max);
+    const std::size_t places = std::bit_ceil(lane.attempts_max);
     lane.attempts.resize(places);
     lane.records.resize(places);
   }
@@ -50,6 +53,11 @@ void Executor::begin_fence(Lane& lane, Cause cause, Instant now) {
   if (cause != Cause::kFenced) ++lane.failures;  // our own wish is no failure
   lane.rate.on_interrupted();
   settle_unposted(lane, now);
+  // Nothing is left to hand over; a mark that stayed would hide what is made
+  // after the lane's return.
+  lane.dirty = false;
+  std::erase(leftover_, lane.index);
+  std::erase(output_.dirty, lane.index);
 
   lane.local_fence_due = true;
   // A read touches memory at this end only; without attempts there is nothing
@@ -95,7 +103,11 @@ void Executor::on_remote_fenced(LaneIndex index, Generation min_generation,
 
 void Executor::fence_part_done(Lane& lane, Instant now) {
   if (lane.local_fence_due || lane.remote_fence_due) return;
-  for (const AttemptSeq seq : lane.fenced_landed) settle_landed(lane, seq, now);
+  for (const AttemptSeq seq : lane.fenced_landed) {
+    // Its acknowledgement may have come in after all.
+    if (seq < lane.head || lane.record(seq).state == AttemptState::kSettled) continue;
+    settle_landed(lane, seq, now);
+  }
   lane.fenced_landed.clear();
   for (AttemptSeq seq = lane.head; seq < lane.next; ++seq) {
     if (lane.record(seq).state != AttemptState::kSettled) settle_orphan(lane, seq, now);

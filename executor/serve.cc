@@ -74,7 +74,6 @@ bool Executor::serve(std::uint32_t index, std::uint32_t& budget, Instant now) {
   while (budget > 0) {
     const std::size_t chosen = pick(lanes);
     if (chosen == lanes.count) return false;
-    if (slices_.full()) return false;  // a settled slice makes room again
     const std::uint64_t bytes = bind_one(groups_[index], lanes, chosen, now);
     if (bytes == 0) {
       lanes.open &= ~bit(chosen);
@@ -94,6 +93,7 @@ std::uint64_t Executor::bind_one(Group& group, Candidates& lanes, std::size_t ch
     const std::uint64_t bytes = bind_retry(group, lanes, lane, now);
     if (bytes > 0) return bytes;
   }
+  if (slices_.full()) return 0;  // a slice that lands makes room again
   const std::size_t offers = std::min(group.serving.size(), kOffersMax);
   for (std::size_t i = 0; i < offers; ++i) {
     Job& job = *group.serving[i];
@@ -181,14 +181,13 @@ std::uint64_t Executor::dynamic_size(const Job& job, const Candidates& lanes, st
   }
 
   const Lane& lane = lanes_[lanes.lanes[chosen]];
-  const std::uint64_t slice_max = std::min(job.plan->slice_max, lane.capabilities.slice_max);
-  const std::uint64_t least = std::min({job.plan->slice_min, job.unbound, slice_max});
+  const std::uint64_t least = std::min(job.slice_min, job.unbound);
   std::uint64_t size = policies::slice_bytes({.rate = loads[place].rate,
                                               .sum = sum,
                                               .unbound = job.unbound,
                                               .service_time = options_.service_time,
                                               .slice_min = least,
-                                              .slice_max = slice_max});
+                                              .slice_max = job.slice_max});
   if (loads.size() == 1 || job.plan->spray == policies::Spray::kSingle) return size;
   if (!policies::refuses(loads, place, size, job.unbound)) return size;
   if (!policies::refuses(loads, place, least, job.unbound)) return least;
@@ -227,6 +226,7 @@ void Executor::post_slice(SlabIndex index, Lane& lane, Instant now) {
                        .checksum = job.plan->checksum};
   lane.rate.on_posted(slice.bytes, lane.outstanding == 0, now);
   lane.outstanding += slice.bytes;
+  lane.slice_bytes = slice.bytes;
   ++slice.live;
   ++slice.attempts;
   ++job.unsettled;
@@ -239,11 +239,15 @@ void Executor::post_slice(SlabIndex index, Lane& lane, Instant now) {
 
 void Executor::refresh_window(Lane& lane) const {
   const Rate rate = lane.rate.rate();
+  // Slices of a slow lane are larger than its service time: with one of them at
+  // a time it would run empty in between, and a lane that runs empty tells
+  // nothing about its rate.
+  const std::uint64_t slice = std::max(rate.bytes_in(options_.service_time), lane.slice_bytes);
   lane.window = policies::window_bytes({.rate = rate,
                                         .round_trip = lane.round_trip,
                                         .service_time = options_.service_time,
                                         .jitter = jitter_,
-                                        .slice_bytes = rate.bytes_in(options_.service_time),
+                                        .slice_bytes = slice,
                                         .window_max = options_.window_max});
 }
 

@@ -18,7 +18,7 @@ void Executor::prepare_shares(Job& job) {
     for (StaticShare& share : job.shares) {
       share.cursor = cursor;
       share.left =
-          cut_slice(job.descriptors, cursor, job.plan->slice_min, job.ranges_max).bytes > 0 ? 1 : 0;
+          cut_slice(job.descriptors, cursor, job.slice_min, job.ranges_max).bytes > 0 ? 1 : 0;
     }
     return;
   }
@@ -58,7 +58,7 @@ Cut Executor::cut_static(Job& job, const Lane& lane) {
 
 Cut Executor::cut_round_robin(Job& job, std::size_t place) {
   StaticShare& share = job.shares[place];
-  const std::uint64_t size = job.plan->slice_min;
+  const std::uint64_t size = job.slice_min;
   const Cut cut = cut_slice(job.descriptors, share.cursor, size, job.ranges_max);
   // On to this rail's next slice, over those of the others.
   for (std::size_t i = 1; i < job.shares.size(); ++i) {
@@ -70,9 +70,8 @@ Cut Executor::cut_round_robin(Job& job, std::size_t place) {
 
 Cut Executor::cut_weighted(Job& job, const Lane& lane, std::size_t place) {
   StaticShare& share = job.shares[place];
-  const std::uint64_t wanted =
-      std::clamp(lane.rate.rate().bytes_in(options_.service_time), job.plan->slice_min,
-                 std::min(job.plan->slice_max, lane.capabilities.slice_max));
+  const std::uint64_t wanted = std::clamp(lane.rate.rate().bytes_in(options_.service_time),
+                                          job.slice_min, job.slice_max);
   const Cut cut =
       cut_slice(job.descriptors, job.cursor, std::min(wanted, share.left), job.ranges_max);
   share.left -= cut.bytes;

@@ -202,6 +202,8 @@ void Worker::handle(ChangeRegions& command, Instant) {
   command.done();
 }
 
+void Worker::handle(Inspect& command, Instant) { command.look(executor_, drivers_); }
+
 void Worker::handle(StopWorker&, Instant now) {
   executor_.stop(now);
   stopped_ = true;

@@ -12,6 +12,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -77,12 +78,16 @@ struct ChangeRegions {
   std::function<void(rails::RegionTable&)> change;
   std::function<void()> done;
 };
+// A look at the worker from its own thread, for reports and metrics.
+struct Inspect {
+  std::function<void(const Executor&, std::span<const std::unique_ptr<rails::RailDriver>>)> look;
+};
 // Ends everything at this end: cancels transfers with kShutDown, fences lanes.
 struct StopWorker {};
 
 using Command = std::variant<std::monostate, AddPeer, StartJob, CancelJob, LaneConnected,
                              LaneFailed, RemoteFenced, PeerGone, AdoptLane, FenceInbound,
-                             DropInbound, ChangeRegions, StopWorker>;
+                             DropInbound, ChangeRegions, Inspect, StopWorker>;
 
 // --- what a worker asks of the others; called on its thread, must not block -------
 
@@ -146,6 +151,7 @@ class Worker {
   void handle(FenceInbound& command, Instant now);
   void handle(DropInbound& command, Instant now);
   void handle(ChangeRegions& command, Instant now);
+  void handle(Inspect& command, Instant now);
   void handle(StopWorker& command, Instant now);
 
   const WorkerOptions options_;

@@ -25,6 +25,8 @@ struct PlanRequest {
   bool same_host = false;
   std::string peer;  // node name
   Integrity integrity = Integrity::kPolicy;
+  int source_numa = -1;       // NUMA node of the memory; -1: unknown
+  int destination_numa = -1;
 };
 
 // One rail to the peer as the planner sees it. Index in the list == ordinal.

@@ -45,4 +45,7 @@ struct Topology {
   const Node* find(const std::string& node) const;
 };
 
+// Two processes of one machine.
+bool on_one_host(const Node& a, const Node& b);
+
 }  // namespace spindrift::planner

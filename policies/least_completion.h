@@ -5,8 +5,13 @@
 // sum over j of max(0, r_j * (F_i - rtt_j) - q_j) >= R. So the last slice of an
 // intent never sits on the slow rail (earliest completion first, as MPTCP's ECF
 // and BLEST schedulers seek for paths; there per packet, here per slice).
+//
+// The lane that would finish the slice first is never refused it: between like
+// lanes each could leave it to the others for ever, and a slice cannot be split
+// among them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -31,11 +36,15 @@ constexpr bool refuses(std::span<const LaneLoad> lanes, std::size_t lane, std::u
                        std::uint64_t unbound) {
   const Duration finish = completion_time(lanes[lane], slice);
   std::uint64_t others = 0;
+  bool sooner = false;  // another lane finishes the slice first; of equals, the first listed
   for (std::size_t j = 0; j < lanes.size(); ++j) {
     if (j == lane) continue;
     const std::uint64_t reach = lanes[j].rate.bytes_in(finish - lanes[j].round_trip);
-    if (reach > lanes[j].queued) others += reach - lanes[j].queued;
-    if (others >= unbound) return true;
+    if (reach <= lanes[j].queued) continue;
+    const std::uint64_t moved = reach - lanes[j].queued;
+    sooner |= j < lane ? moved >= slice : moved > slice;
+    others += std::min(moved, unbound - std::min(others, unbound));
+    if (sooner && others >= unbound) return true;
   }
   return false;
 }

@@ -8,3 +8,4 @@
 #include "spindrift/segment.h"
 #include "spindrift/status.h"
 #include "spindrift/transfer.h"
+#include "spindrift/version.h"

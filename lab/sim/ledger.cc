@@ -7,6 +7,9 @@ namespace spindrift::lab::sim {
 
 namespace {
 
+// Every simulated link moves all that there is to move many times in this time.
+constexpr auto kAmpleBudget = std::chrono::seconds(60);
+
 const std::byte* source_of(const executor::Job& job, const ResolvedDescriptor& d) {
   return job.operation == Operation::kWrite ? d.local : reinterpret_cast<const std::byte*>(d.remote);
 }
@@ -58,6 +61,10 @@ void Ledger::ended(executor::Job& job, Instant now) {
   if (job.unsettled != 0) violation("a transfer ended with attempts that are not settled");
   if (now > job.deadline + std::chrono::seconds(10)) {
     violation("transfer " + std::to_string(job.id.value) + " ended long after its budget");
+  }
+  // Invariant 4: faults come and go, so that a path works most of the time.
+  if (job.outcome == Cause::kDeadline && job.deadline - job.submitted >= kAmpleBudget) {
+    violation("transfer " + std::to_string(job.id.value) + " spent an ample budget");
   }
   std::uint64_t unlanded = 0;
   for (const executor::Unlanded& part : job.unlanded) unlanded += part.bytes;

@@ -1,0 +1,226 @@
+#include "api/core.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "api/endpoints.h"
+#include "api/worker_seat.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "rails/tcp/tcp_driver.h"
+
+namespace spindrift {
+
+namespace {
+
+constexpr std::size_t kPlansMax = 4096;  // a few per peer and rule
+constexpr std::uint32_t kWorkersMax = 255;  // one byte of a lane's key
+
+std::uint64_t random_word() {
+  std::uint64_t word = 0;
+  // Eight bytes never come short once the kernel's pool is seeded; until then it
+  // waits, which is what an incarnation needs.
+  while (::getrandom(&word, sizeof word, 0) != static_cast<ssize_t>(sizeof word)) {
+  }
+  return word;
+}
+
+// Equal for all processes of one running machine, containers included.
+std::string read_host_id() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "node";
+}
+
+config::NodeConfig completed(config::NodeConfig config) {
+  if (config.name.empty()) config.name = host_name();
+  return config;
+}
+
+LogLevel to_level(config::LogVerbosity verbosity) {
+  switch (verbosity) {
+    case config::LogVerbosity::kDebug: return LogLevel::kDebug;
+    case config::LogVerbosity::kInfo: return LogLevel::kInfo;
+    case config::LogVerbosity::kWarn: return LogLevel::kWarn;
+    case config::LogVerbosity::kError: return LogLevel::kError;
+    case config::LogVerbosity::kOff: return LogLevel::kOff;
+  }
+  return LogLevel::kWarn;
+}
+
+}  // namespace
+
+Engine::Core::Core(config::NodeConfig config)
+    : config_(completed(std::move(config))),
+      incarnation_{random_word(), random_word()},
+      host_id_(read_host_id()),
+      notifier_([this](std::uint32_t worker) { give_place_back(worker); }),
+      plans_(std::make_shared<policies::PolicySet>(config_.policy), kPlansMax) {
+  alive_->core = this;
+}
+
+Result<std::unique_ptr<Engine::Core>> Engine::Core::start(config::NodeConfig config) {
+  set_log_level(to_level(config.log));
+  std::unique_ptr<Core> core(new Core(std::move(config)));
+  Status status = core->notifier_.start();
+  if (status.ok()) status = core->start_workers();
+  if (status.ok()) status = core->start_control();
+  if (status.ok()) status = core->start_metrics();
+  if (!status.ok()) return status;
+  return core;
+}
+
+Status Engine::Core::start_workers() {
+  const executor::WorkerOptions& options = config_.workers;
+  if (options.count == 0 || options.count > kWorkersMax) {
+    return Status(Code::kInvalidArgument, "workers.count must be between 1 and 255");
+  }
+  for (std::uint32_t i = 0; i < options.count; ++i) {
+    auto seat = std::make_unique<WorkerSeat>(*this, i, random_word());
+    if (Status status = seat->worker.open(); !status.ok()) return status;
+    auto tcp = std::make_unique<rails::tcp::TcpDriver>(config_.tcp, &seat->worker.regions());
+    if (Status status = tcp->ready(); !status.ok()) return status;
+    seat->tcp_capabilities = tcp->capabilities();
+    seat->worker.add_driver(std::move(tcp));
+    const int cpu = i < options.affinity.size() ? static_cast<int>(options.affinity[i]) : -1;
+    seat->runner = std::make_unique<executor::Runner>(seat->worker, options.spin, cpu);
+    seats_.push_back(std::move(seat));
+  }
+  for (const auto& seat : seats_) {
+    if (Status status = seat->runner->start(); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status Engine::Core::start_control() {
+  Result<std::vector<control::DataEndpoint>> endpoints =
+      api::data_endpoints(config_.tcp, config_.control);
+  if (!endpoints.ok()) return endpoints.status();
+  control::LocalIdentity identity{.name = config_.name,
+                                  .incarnation = incarnation_,
+                                  .host_id = host_id_,
+                                  .endpoints = std::move(*endpoints)};
+  auto control = control::ControlPlane::start(config_.control, config_.tcp.port_min,
+                                              config_.tcp.port_max, std::move(identity), *this);
+  if (!control.ok()) return control.status();
+  control_ = std::move(*control);
+  started_.store(true, std::memory_order_release);
+  started_.notify_all();
+  return {};
+}
+
+Status Engine::Core::start_metrics() {
+  if (!config_.metrics.enabled) return {};
+  auto server = api::MetricsServer::start(config_.metrics, [this] { return metrics(); });
+  if (!server.ok()) return server.status();
+  metrics_ = std::move(*server);
+  return {};
+}
+
+const std::string& Engine::Core::metrics_address() const {
+  static const std::string kOff;
+  return metrics_ ? metrics_->address() : kOff;
+}
+
+Engine::Core::~Core() { stop(); }
+
+// Transfers first, so that they settle in order; then nothing new can come in
+// (metrics, control), then the threads that touched memory, then the news.
+void Engine::Core::stop() {
+  shutting_down_.store(true);
+  {
+    std::lock_guard lock(alive_->mutex);
+    alive_->core = nullptr;
+  }
+  if (started_.load()) {
+    for (std::uint32_t i = 0; i < seats_.size(); ++i) send(i, executor::StopWorker{});
+    std::unique_lock lock(running_mutex_);
+    place_free_.notify_all();
+    place_free_.wait_for(lock, config_.shutdown_grace, [this] { return running_.empty(); });
+  }
+  metrics_.reset();
+  if (control_) control_->stop();
+  for (const auto& seat : seats_) {
+    if (seat->runner) seat->runner->stop();
+  }
+  abandon_running();
+  notifier_.stop();
+}
+
+// Transfers whose peer did not confirm its fence in time. The workers' threads
+// are gone, so nothing touches memory at this end; what the peer's kernel holds
+// it may still place, and the report says so.
+void Engine::Core::abandon_running() {
+  std::unordered_map<std::uint64_t, std::shared_ptr<Transfer::State>> left;
+  {
+    std::lock_guard lock(running_mutex_);
+    left.swap(running_);
+  }
+  for (auto& [id, state] : left) {
+    executor::Job& job = state->job;
+    job.outcome = Cause::kShutDown;
+    job.finished_at = std::max(job.submitted, job.finished_at);
+    job.unlanded = {{executor::Cursor{}, job.bytes, true}};
+    job.landed = 0;
+    state->finish();
+    notifier_.post(state);
+  }
+}
+
+void Engine::Core::await_started() { started_.wait(false, std::memory_order_acquire); }
+
+bool Engine::Core::try_send(std::uint32_t worker, executor::Command& command) {
+  return seats_[worker]->worker.send(command);
+}
+
+// For commands that must not be lost. A worker never waits for anybody, so a
+// full inbox is empty again soon.
+void Engine::Core::send(std::uint32_t worker, executor::Command command) {
+  while (!try_send(worker, command)) std::this_thread::yield();
+}
+
+// --- what workers ask for, on their threads -----------------------------------------
+
+std::shared_ptr<api::Peer> Engine::Core::WorkerSeat::peer_at(executor::PeerIndex peer) {
+  std::lock_guard lock(mutex);
+  SPINDRIFT_CHECK(peer < by_index.size());
+  return by_index[peer];
+}
+
+void Engine::Core::WorkerSeat::connect_lane(executor::PeerIndex peer, RailOrdinal ordinal,
+                                            const executor::LaneAction& lane) {
+  const std::shared_ptr<api::Peer> to = peer_at(peer);
+  const api::PeerRail rail = to->rail(ordinal);
+  core.control_->connect_lane({.peer = to->slot(),
+                               .worker = index,
+                               .lane_key = lane_key_of(index, lane.lane),
+                               .generation = lane.generation,
+                               .first_seq = lane.first_seq,
+                               .direction = worker.executor().lane(lane.lane).direction,
+                               .local_endpoint = rail.local_endpoint,
+                               .remote_endpoint = rail.remote_endpoint});
+}
+
+void Engine::Core::WorkerSeat::fence_peer(executor::PeerIndex peer, LaneIndex lane,
+                                          Generation min_generation) {
+  core.control_->send_fence(peer_at(peer)->slot(), {.lane_key = lane_key_of(index, lane),
+                                                    .min_generation = min_generation});
+}
+
+void Engine::Core::WorkerSeat::inbound_fenced(rails::InboundLaneId lane, Generation min_generation,
+                                              const rails::InboundFenceReport& report) {
+  core.control_->answer_fence(lane.peer, {.lane_key = lane.lane_key,
+                                          .min_generation = min_generation,
+                                          .settled_end = report.settled_end,
+                                          .refused = report.refused});
+}
+
+}  // namespace spindrift

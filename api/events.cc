@@ -1,0 +1,132 @@
+// What the control plane tells, on its thread, and whom it concerns.
+#include "api/core.h"
+#include "api/worker_seat.h"
+#include "base/log.h"
+
+namespace spindrift {
+
+void Engine::Core::peer_connected(control::PeerSlot slot, const control::RemotePeer& remote) {
+  await_started();
+  api::Peer& to = peer(slot);
+  const bool same_host = !remote.host_id.empty() && remote.host_id == host_id_;
+  std::vector<api::PeerRail> rails = api::pair_endpoints(control_->endpoints(), remote.endpoints);
+  const executor::PeerIndex old_index = to.index();
+  const bool known = to.first_lane() != kNoLane;
+  const api::Peer::Change change = to.connected(
+      remote, std::move(rails), seats_[to.worker()]->tcp_capabilities, same_host);
+  if (change == api::Peer::Change::kSame) return;
+  if (known) {
+    // The process that had the old incarnation is gone, and all that it could
+    // still have placed with it.
+    send(to.worker(), executor::PeerGone{old_index, Cause::kPeerRestarted});
+  }
+  if (change == api::Peer::Change::kNewRails) add_to_worker(to);
+}
+
+void Engine::Core::add_to_worker(api::Peer& to) {
+  WorkerSeat& seat = *seats_[to.worker()];
+  executor::AddPeer command;
+  for (const api::PeerRail& rail : to.rails()) {
+    command.rails.push_back({rail.facts, seat.tcp_capabilities});
+  }
+  const std::size_t lanes = 2 * command.rails.size();
+  std::unique_lock lock(seat.mutex);
+  if (seat.next_lane + lanes > config_.executor.lanes_max) {
+    to.lost(Status(Code::kBusy,
+                   {.what = "peer " + to.view().name + " cannot be used",
+                    .why = "its worker has " + std::to_string(seat.next_lane) + " lanes already",
+                    .hint = "raise executor.lanes_max or workers.count"}));
+    return;
+  }
+  const auto index = static_cast<executor::PeerIndex>(seat.by_index.size());
+  const LaneIndex first = seat.next_lane;
+  {
+    std::lock_guard peers_lock(peers_mutex_);
+    seat.by_index.push_back(peers_[to.slot()]);
+  }
+  seat.next_lane += static_cast<LaneIndex>(lanes);
+  // Under the lock, so that peers arrive in the order of their numbers.
+  send(to.worker(), std::move(command));
+  lock.unlock();
+  to.set_index(index, first);
+}
+
+void Engine::Core::peer_lost(control::PeerSlot slot, const Status& why) {
+  await_started();
+  peer(slot).lost(why);
+  log_line(LogLevel::kInfo, "peer lost: " + why.to_string());
+}
+
+void Engine::Core::lane_connected(const control::LaneRequest& lane, FileDescriptor socket) {
+  peer(lane.peer).lane_result(lane_of_key(lane.lane_key), "");
+  executor::LaneConnected command{.lane = lane_of_key(lane.lane_key),
+                                  .generation = lane.generation};
+  command.endpoint.socket = std::move(socket);
+  send(lane.worker, std::move(command));
+}
+
+void Engine::Core::lane_failed(const control::LaneRequest& lane, const Status& why) {
+  api::Peer& to = peer(lane.peer);
+  to.lane_result(lane_of_key(lane.lane_key), why.detail().why.empty() ? why.to_string()
+                                                                      : why.detail().why);
+  static LogLimiter limiter(5);
+  limiter.log(LogLevel::kInfo, "lane to peer " + to.view().name + " failed: " + why.to_string());
+  send(lane.worker, executor::LaneFailed{.lane = lane_of_key(lane.lane_key),
+                                         .generation = lane.generation,
+                                         .cause = Cause::kConnectFailed});
+}
+
+void Engine::Core::fenced(control::PeerSlot, const control::FenceReply& reply) {
+  const std::uint32_t worker = worker_of_key(reply.lane_key);
+  if (worker >= seats_.size()) return;  // a peer's invention
+  send(worker, executor::RemoteFenced{lane_of_key(reply.lane_key), reply.min_generation,
+                                      {reply.settled_end, reply.refused}});
+}
+
+// --- as responder -----------------------------------------------------------------
+
+std::uint32_t Engine::Core::placing_worker(control::InboundSession session) const {
+  return session % static_cast<std::uint32_t>(seats_.size());
+}
+
+void Engine::Core::session_opened(control::InboundSession session,
+                                  const control::RemotePeer& remote) {
+  await_started();
+  std::lock_guard lock(peers_mutex_);
+  session_names_[session] = names_.number(remote.name);
+}
+
+void Engine::Core::session_closed(control::InboundSession session) {
+  await_started();
+  {
+    std::lock_guard lock(peers_mutex_);
+    session_names_.erase(session);
+  }
+  send(placing_worker(session), executor::DropInbound{session});
+}
+
+void Engine::Core::lane_accepted(control::AcceptedLane lane) {
+  await_started();
+  executor::AdoptLane command{.transport = Transport::kTcp};
+  {
+    std::lock_guard lock(peers_mutex_);
+    const auto name = session_names_.find(lane.session);
+    if (name == session_names_.end()) return;
+    command.lane.rights_peer = name->second;
+  }
+  command.lane.id = {lane.session, lane.lane_key};
+  command.lane.generation = lane.generation;
+  command.lane.direction = lane.direction;
+  command.lane.first_seq = lane.first_seq;
+  command.lane.endpoint.socket = std::move(lane.socket);
+  send(placing_worker(lane.session), std::move(command));
+}
+
+void Engine::Core::fence_requested(control::InboundSession session,
+                                   const control::FenceRequest& request) {
+  await_started();
+  send(placing_worker(session),
+       executor::FenceInbound{{session, request.lane_key}, request.min_generation});
+}
+
+}  // namespace spindrift
