@@ -2,6 +2,9 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <sstream>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -39,6 +42,19 @@ described in docs/CONFIG.md.
 Exit status: 0 what was asked for happened; 1 it did not, and standard error says
 why; 2 the command line is wrong.)";
 
+// The list of commands shows the first line of each description, which is the
+// head of that command's own page.
+class OneLinePerCommand : public CLI::Formatter {
+ public:
+  std::string make_subcommand(const CLI::App* command) const override {
+    const std::string about = command->get_description();
+    std::stringstream line;
+    CLI::detail::format_help(line, command->get_name(), about.substr(0, about.find('\n')),
+                             column_width_);
+    return line.str();
+  }
+};
+
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return app.exit(error);  // --help
@@ -54,7 +70,9 @@ int run_command(int argc, char** argv) {
   CLI::App app(kAbout, "spindrift");
   app.footer(kMore);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(30);
+  const auto formatter = std::make_shared<OneLinePerCommand>();
+  formatter->column_width(28);
+  app.formatter(formatter);
   Run run;
   add_agent_command(app, run);
   add_bench_command(app, run);

@@ -154,7 +154,7 @@ TEST_CASE("a page with unknown rates, nothing to move, or nothing usable says so
 TEST_CASE("the JSON of the example") {
   Example example;
   const Explanation what = example.run();
-  CHECK(to_json(what, example.request, example.notes) == R"({
+  CHECK(to_json(what, example.request, example.notes) == R"json({
   "policy": "docs/examples/policy.yaml",
   "topology": "docs/examples/eth-4x100g.yaml",
   "request": {
@@ -196,7 +196,7 @@ TEST_CASE("the JSON of the example") {
       "rule": "everything-else",
       "matched": true,
       "why": "matches (docs/examples/policy.yaml:37:5)"
-}
+    }
   ],
   "plan": {
     "rule": "everything-else",
@@ -259,24 +259,24 @@ TEST_CASE("the JSON of the example") {
   "predicted_rate_bytes_per_s": 50000000000,
   "predicted_ns": 42969672,
   "unused_nics": []
-  })");
-  }
+})json");
+}
 
-  TEST_CASE("JSON says null for what is unknown or not there, and takes any bytes") {
-    PlanRequest request = write_of(1);
-    request.klass = "";
-    request.peer = "bad\xff\"name";
-    const std::vector<RailCandidate> rails{rail(Transport::kTcp, "eth0", Rate{0})};
-    const std::string json = to_json(
-        explain(one_rule({.require = {{.transport = Transport::kRdma}}}), request, rails), request);
-    for (const char* part :
-         {"\"plan\": null", "\"predicted_ns\": null", "\"tier\": null",
-          "\"rate_bytes_per_s\": null", "\"class\": \"default\"",
-          "\"code\": \"policy unsatisfied\"", "\"ok\": false", "\"peer\": \"bad\uFFFD\\\"name\""}) {
-      CAPTURE(part, json);
-      CHECK(json.find(part) != std::string::npos);
-    }
+TEST_CASE("JSON says null for what is unknown or not there, and takes any bytes") {
+  PlanRequest request = write_of(1);
+  request.klass = "";
+  request.peer = "bad\xff\"name";
+  const std::vector<RailCandidate> rails{rail(Transport::kTcp, "eth0", Rate{0})};
+  const std::string json = to_json(
+      explain(one_rule({.require = {{.transport = Transport::kRdma}}}), request, rails), request);
+  for (const char* part :
+       {"\"plan\": null", "\"predicted_ns\": null", "\"tier\": null", "\"rate_bytes_per_s\": null",
+        "\"class\": \"default\"", "\"code\": \"policy unsatisfied\"", "\"ok\": false",
+        "\"peer\": \"bad\uFFFD\\\"name\""}) {
+    CAPTURE(part, json);
+    CHECK(json.find(part) != std::string::npos);
   }
+}
 
-  }  // namespace
-  }  // namespace spindrift::planner
+}  // namespace
+}  // namespace spindrift::planner
