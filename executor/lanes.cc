@@ -103,12 +103,15 @@ void Executor::on_remote_fenced(LaneIndex index, Generation min_generation,
 
 void Executor::fence_part_done(Lane& lane, Instant now) {
   if (lane.local_fence_due || lane.remote_fence_due) return;
+  // What had landed before the lane broke is no sign that it works again.
+  const std::uint32_t failures = lane.failures;
   for (const AttemptSeq seq : lane.fenced_landed) {
     // Its acknowledgement may have come in after all.
     if (seq < lane.head || lane.record(seq).state == AttemptState::kSettled) continue;
     settle_landed(lane, seq, now);
   }
   lane.fenced_landed.clear();
+  lane.failures = failures;
   for (AttemptSeq seq = lane.head; seq < lane.next; ++seq) {
     if (lane.record(seq).state != AttemptState::kSettled) settle_orphan(lane, seq, now);
   }

@@ -227,6 +227,7 @@ void Executor::post_slice(SlabIndex index, Lane& lane, Instant now) {
   lane.rate.on_posted(slice.bytes, lane.outstanding == 0, now);
   lane.outstanding += slice.bytes;
   lane.slice_bytes = slice.bytes;
+  lane.window = std::max(lane.window, std::min(2 * slice.bytes, options_.window_max));
   ++slice.live;
   ++slice.attempts;
   ++job.unsettled;
@@ -239,9 +240,8 @@ void Executor::post_slice(SlabIndex index, Lane& lane, Instant now) {
 
 void Executor::refresh_window(Lane& lane) const {
   const Rate rate = lane.rate.rate();
-  // Slices of a slow lane are larger than its service time: with one of them at
-  // a time it would run empty in between, and a lane that runs empty tells
-  // nothing about its rate.
+  // A slow lane's slices may take longer than a service time. With one of them at
+  // a time it would run empty in between, and then tell nothing about its rate.
   const std::uint64_t slice = std::max(rate.bytes_in(options_.service_time), lane.slice_bytes);
   lane.window = policies::window_bytes({.rate = rate,
                                         .round_trip = lane.round_trip,

@@ -28,7 +28,9 @@ struct WindowInput {
 constexpr std::uint64_t window_bytes(const WindowInput& in) {
   const Duration cover = in.round_trip + 2 * in.service_time + in.jitter;
   const std::uint64_t fill = mul_div(in.rate.bytes_in(cover), 5, 4);
-  return std::min(std::max(fill, 2 * in.slice_bytes), std::max(in.window_max, in.slice_bytes));
+  const std::uint64_t window =
+      std::min(std::max(fill, 2 * in.slice_bytes), std::max(in.window_max, in.slice_bytes));
+  return std::max<std::uint64_t>(window, 1);  // 0 would close the lane for ever
 }
 
 struct SliceInput {

@@ -46,7 +46,7 @@ port in use, not enough memory): standard error says what and where.)";
 struct AgentOptions {
   std::string config;
   int ready_fd = STDOUT_FILENO;
-  bool end_with_parent = false;
+  int parent = 0;  // end with this process; 0: on its own
 };
 
 // Its memory outlives the engine, which is declared after it.
@@ -82,9 +82,9 @@ Status say_ready(const Engine& engine, int fd) {
 
 int serve(const AgentOptions& options) {
   EndSignals signals;
-  if (options.end_with_parent) {
+  if (options.parent != 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() == 1) return kDone;  // it ended before we could ask
+    if (::getppid() != options.parent) return kDone;  // it ended before we could ask
   }
   Result<config::NodeConfig> node = read_node_file(options.config);
   if (!node.ok()) return fail(node.status());
@@ -122,8 +122,11 @@ void add_agent_command(CLI::App& app, Run& run) {
                    "Descriptor that gets the ready line instead of standard output")
       ->type_name("N")
       ->check(CLI::Range(0, 1 << 20));
-  command->add_flag("--end-with-parent", options->end_with_parent,
-                    "Drain and end when the process that started it ends");
+  command
+      ->add_option("--end-with-parent", options->parent,
+                   "Drain and end when the process with this number, which started it, ends")
+      ->type_name("PID")
+      ->check(CLI::PositiveNumber);
   command->callback([&run, options] { run = [options] { return serve(*options); }; });
 }
 

@@ -57,7 +57,7 @@ Result<MemoryBlock> MemoryBlock::allocate(std::uint64_t length, const std::strin
   // Large pages where the kernel has them: fewer faults; a refusal costs nothing.
   (void)::madvise(base, mapped, MADV_HUGEPAGE);
   touch(static_cast<std::byte*>(base), mapped);
-  return MemoryBlock(static_cast<std::byte*>(base), mapped == length ? length : mapped);
+  return MemoryBlock(static_cast<std::byte*>(base), mapped);
 }
 
 MemoryBlock::~MemoryBlock() {

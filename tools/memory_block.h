@@ -34,7 +34,7 @@ class MemoryBlock {
   ~MemoryBlock();
 
   std::byte* data() const { return base_; }
-  std::uint64_t size() const { return length_; }
+  std::uint64_t size() const { return length_; }  // at least what was asked for
 
  private:
   MemoryBlock(std::byte* base, std::uint64_t length) : base_(base), length_(length) {}

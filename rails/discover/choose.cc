@@ -20,15 +20,20 @@ std::string matching(const std::vector<std::string>& patterns, const std::string
 
 std::string reason_against_kind(InterfaceKind kind) {
   switch (kind) {
-    case InterfaceKind::kLoopback: return "loopback";
-    case InterfaceKind::kBridge: return "a virtual bridge";
-    case InterfaceKind::kTunnel: return "a tunnel";
-    case InterfaceKind::kDummy: return "a dummy, which leads nowhere";
+    case InterfaceKind::kLoopback:
+      return "loopback";
+    case InterfaceKind::kBridge:
+      return "a virtual bridge";
+    case InterfaceKind::kTunnel:
+      return "a tunnel";
+    case InterfaceKind::kDummy:
+      return "a dummy, which leads nowhere";
     case InterfaceKind::kPhysical:
     case InterfaceKind::kVeth:
     case InterfaceKind::kVlan:
     case InterfaceKind::kBond:
-    case InterfaceKind::kVirtual: return {};
+    case InterfaceKind::kVirtual:
+      return {};
   }
   return {};
 }
@@ -162,15 +167,24 @@ Result<InterfaceInfo> loopback_rail(const std::string& address,
 
 const char* to_string(InterfaceKind kind) {
   switch (kind) {
-    case InterfaceKind::kPhysical: return "physical";
-    case InterfaceKind::kVeth: return "veth";
-    case InterfaceKind::kVlan: return "vlan";
-    case InterfaceKind::kBond: return "bond";
-    case InterfaceKind::kLoopback: return "loopback";
-    case InterfaceKind::kBridge: return "bridge";
-    case InterfaceKind::kTunnel: return "tunnel";
-    case InterfaceKind::kDummy: return "dummy";
-    case InterfaceKind::kVirtual: return "virtual";
+    case InterfaceKind::kPhysical:
+      return "physical";
+    case InterfaceKind::kVeth:
+      return "veth";
+    case InterfaceKind::kVlan:
+      return "vlan";
+    case InterfaceKind::kBond:
+      return "bond";
+    case InterfaceKind::kLoopback:
+      return "loopback";
+    case InterfaceKind::kBridge:
+      return "bridge";
+    case InterfaceKind::kTunnel:
+      return "tunnel";
+    case InterfaceKind::kDummy:
+      return "dummy";
+    case InterfaceKind::kVirtual:
+      return "virtual";
   }
   return "unknown";
 }

@@ -17,16 +17,16 @@ enum class InterfaceKind : std::uint8_t {
   kBond,
   kLoopback,
   kBridge,
-  kTunnel,    // tun, tap, wireguard, ipip, sit, gre ...
-  kDummy,     // dummy, ifb: leads nowhere
-  kVirtual,   // any other without a device behind it
+  kTunnel,   // tun, tap, wireguard, ipip, sit, gre ...
+  kDummy,    // dummy, ifb: leads nowhere
+  kVirtual,  // any other without a device behind it
 };
 const char* to_string(InterfaceKind kind);
 
 // Larger is better.
 enum class AddressScope : std::uint8_t {
-  kLoopback,   // 127/8, ::1
-  kLinkLocal,  // 169.254/16, fe80::/10
+  kLoopback,     // 127/8, ::1
+  kLinkLocal,    // 169.254/16, fe80::/10
   kUniqueLocal,  // fc00::/7
   kRoutable,     // everything else; private IPv4 ranges are as good as public ones
 };
@@ -41,15 +41,15 @@ struct InterfaceAddress {
 // What the system says.
 struct SystemInterface {
   std::string name;
-  bool up = false;        // by its administrator
-  bool carrier = false;   // the link is there
+  bool up = false;       // by its administrator
+  bool carrier = false;  // the link is there
   bool loopback = false;
   InterfaceKind kind = InterfaceKind::kPhysical;
   std::vector<InterfaceAddress> addresses;
-  Rate line_rate;         // 0: unknown
-  int numa = -1;          // -1: unknown
-  std::string pci;        // "0000:3b:00.0", empty: none
-  std::string master;     // the bridge or bond that it is a port of
+  Rate line_rate;      // 0: unknown
+  int numa = -1;       // -1: unknown
+  std::string pci;     // "0000:3b:00.0", empty: none
+  std::string master;  // the bridge or bond that it is a port of
 };
 
 // The verdict on it.
@@ -60,7 +60,7 @@ struct InterfaceInfo {
   // Usable ones, best first, IPv4 before IPv6 of the same scope. With used ==
   // false: all that there are.
   std::vector<InterfaceAddress> addresses;
-  bool up = false;     // and has a carrier
+  bool up = false;  // and has a carrier
   Rate line_rate;
   int numa = -1;
   std::string pci;

@@ -191,8 +191,8 @@ void read_sysfs(const std::string& sysfs_root, SystemInterface& interface) {
     interface.kind = interface.loopback ? InterfaceKind::kLoopback : kind_by_name(interface.name);
     return;
   }
-  interface.kind = interface.loopback ? InterfaceKind::kLoopback
-                                      : kind_by_sysfs(folder, interface.name);
+  interface.kind =
+      interface.loopback ? InterfaceKind::kLoopback : kind_by_sysfs(folder, interface.name);
   if (const auto carrier = read_number(folder / "carrier")) interface.carrier = *carrier != 0;
   if (read_line(folder / "operstate") == "down") interface.carrier = false;
   // Megabits; what a veth or a bridge says there is made up.

@@ -21,7 +21,8 @@ Served AckReader::serve(int fd, OutboundQueue& queue, LaneContext& context) {
   for (; have - at >= kHeaderBytes; at += kHeaderBytes) {
     const std::span<const std::byte, kHeaderBytes> bytes(buffer + at, kHeaderBytes);
     const auto header = decode_header(bytes);
-    if (!header || !head_is_sound(*header, bytes.first(std::min(header->head_bytes(), kHeaderBytes))) ||
+    if (!header ||
+        !head_is_sound(*header, bytes.first(std::min(header->head_bytes(), kHeaderBytes))) ||
         !accept(*header, queue)) {
       return {moved.bytes, Cause::kProtocol};
     }

@@ -39,9 +39,8 @@ T load(const std::byte* in) {
 }
 
 // The wire's own numbers, so that the enum may grow or be reordered.
-constexpr std::array<Cause, 6> kWireCauses = {Cause::kNone,     Cause::kBadRange,
-                                              Cause::kNoRight,  Cause::kNoRegion,
-                                              Cause::kQuiesced, Cause::kChecksum};
+constexpr std::array<Cause, 6> kWireCauses = {Cause::kNone,     Cause::kBadRange, Cause::kNoRight,
+                                              Cause::kNoRegion, Cause::kQuiesced, Cause::kChecksum};
 
 std::uint8_t cause_code(Cause cause) {
   for (std::size_t i = 0; i < kWireCauses.size(); ++i) {

@@ -88,8 +88,7 @@ Served InboundRead::send(LaneContext& context) {
     context.batch.clear();
     fill(context, std::min(kCallBytes, kLaneBudget - served.bytes));
     ++context.counters.system_calls;
-    const Moved moved =
-        send_some(socket_.get(), context.batch.pieces(), context.batch.count());
+    const Moved moved = send_some(socket_.get(), context.batch.pieces(), context.batch.count());
     served.down = moved.down;
     if (moved.down != Cause::kNone) break;
     const bool full = moved.bytes < context.batch.bytes();
@@ -157,14 +156,13 @@ bool InboundRead::fill_header(Request& request, AttemptSeq seq, std::uint64_t fr
   return true;
 }
 
-bool InboundRead::fill_payload(Request& request, std::uint64_t done, Point at,
-                               LaneContext& context, std::uint64_t bytes_max) {
+bool InboundRead::fill_payload(Request& request, std::uint64_t done, Point at, LaneContext& context,
+                               std::uint64_t bytes_max) {
   IoBatch& batch = context.batch;
   while (done < request.bytes) {
     if (batch.room() == 0 || batch.bytes() >= bytes_max) return false;
     const Place& place = places_[at.place];
-    const std::uint64_t length =
-        std::min(place.range.length - at.done, bytes_max - batch.bytes());
+    const std::uint64_t length = std::min(place.range.length - at.done, bytes_max - batch.bytes());
     const std::byte* const piece = place.at + at.done;
     const std::uint64_t end = done + length;
     if (request.checksum && request.checked < end) {

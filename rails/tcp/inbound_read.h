@@ -72,8 +72,8 @@ class InboundRead final : public InboundConnection {
   bool stalled_ = false;     // a complete head waits in in_ for room
   AttemptSeq next_request_;  // seq of the next head
 
-  Ring<Request> requests_;  // record_.next() is the seq of the front
-  Ring<Place> places_;      // of all requests, in order
+  Ring<Request> requests_;      // record_.next() is the seq of the front
+  Ring<Place> places_;          // of all requests, in order
   std::uint64_t position_ = 0;  // in the answer to the front
   Point point_;                 // its next payload byte
 };

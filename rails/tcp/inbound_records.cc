@@ -16,8 +16,8 @@ bool InboundRecord::adopt(Generation generation, AttemptSeq first_seq) {
   end_below(generation);
   if (ever_adopted_) {
     // Attempts lost between two generations: they were not placed.
-    const AttemptSeq lost = std::max(settled_end_, first_seq - std::min<AttemptSeq>(
-                                                                   first_seq, refused_.size()));
+    const AttemptSeq lost =
+        std::max(settled_end_, first_seq - std::min<AttemptSeq>(first_seq, refused_.size()));
     for (AttemptSeq seq = lost; seq < first_seq; ++seq) push_refused(seq);
   }
   settled_end_ = first_seq;
@@ -37,7 +37,9 @@ void InboundRecord::end_below(Generation generation) {
   }
 }
 
-void InboundRecord::refuse() { push_refused(settled_end_++); }
+void InboundRecord::refuse() {
+  push_refused(settled_end_++);
+}
 
 void InboundRecord::push_refused(AttemptSeq seq) {
   refused_[refused_count_++ % refused_.size()] = seq;

@@ -58,9 +58,7 @@ class InboundRecords {
  public:
   InboundRecords(std::uint32_t records_per_peer, std::uint32_t records_max,
                  std::uint32_t refused_max)
-      : records_per_peer_(records_per_peer),
-        records_max_(records_max),
-        refused_max_(refused_max) {}
+      : records_per_peer_(records_per_peer), records_max_(records_max), refused_max_(refused_max) {}
 
   InboundRecord* find(InboundLaneId id);
   // Makes it if need be; nullptr over the bound, and then for every new lane of

@@ -14,8 +14,7 @@ constexpr std::size_t kRefusalsMax = 64;
 
 }  // namespace
 
-InboundWrite::InboundWrite(FileDescriptor socket, std::uint32_t rights_peer,
-                           InboundRecord& record)
+InboundWrite::InboundWrite(FileDescriptor socket, std::uint32_t rights_peer, InboundRecord& record)
     : InboundConnection(std::move(socket), rights_peer, record),
       head_(kHeadBytesMax),
       places_(kRangesMax),
@@ -28,8 +27,7 @@ Served InboundWrite::serve(bool readable, bool writable, LaneContext& context) {
     gather(context, std::min(kCallBytes, kLaneBudget - served.bytes));
     const std::uint64_t wanted = context.batch.bytes();
     ++context.counters.system_calls;
-    const Moved moved =
-        receive_some(socket_.get(), context.batch.pieces(), context.batch.count());
+    const Moved moved = receive_some(socket_.get(), context.batch.pieces(), context.batch.count());
     served.bytes += moved.bytes;
     served.down = moved.down;
     if (moved.bytes > 0 && !consume(moved.bytes, context)) served.down = Cause::kProtocol;

@@ -22,14 +22,14 @@ inline constexpr std::uint64_t kCallBytes = kMiB;
 // Bytes that lead nowhere are received here; several pieces of a call may share it.
 inline constexpr std::size_t kScratchBytes = 64 * 1024;
 
-struct TcpCounters {  // cumulative; of one driver
-  std::uint64_t system_calls = 0;        // sendmsg and recvmsg
-  std::uint64_t bytes_placed = 0;        // for peers that write here
-  std::uint64_t bytes_served = 0;        // for peers that read here
-  std::uint64_t attempts_refused = 0;    // rights, bounds, checksum
-  std::uint64_t protocol_errors = 0;     // lanes closed for what came from the wire
+struct TcpCounters {                   // cumulative; of one driver
+  std::uint64_t system_calls = 0;      // sendmsg and recvmsg
+  std::uint64_t bytes_placed = 0;      // for peers that write here
+  std::uint64_t bytes_served = 0;      // for peers that read here
+  std::uint64_t attempts_refused = 0;  // rights, bounds, checksum
+  std::uint64_t protocol_errors = 0;   // lanes closed for what came from the wire
   std::uint64_t lanes_adopted = 0;
-  std::uint64_t lanes_refused = 0;       // stale, or over the bound
+  std::uint64_t lanes_refused = 0;  // stale, or over the bound
 };
 
 struct LaneContext {

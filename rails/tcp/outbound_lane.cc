@@ -59,8 +59,7 @@ Cause OutboundLane::send_queued(LaneContext& context, std::uint64_t& bytes) {
     context.batch.clear();
     queue.fill(context.batch, std::min(kCallBytes, kLaneBudget - bytes));
     ++context.counters.system_calls;
-    const Moved moved =
-        send_some(socket_.get(), context.batch.pieces(), context.batch.count());
+    const Moved moved = send_some(socket_.get(), context.batch.pieces(), context.batch.count());
     if (moved.down != Cause::kNone) return moved.down;
     queue.sent(moved.bytes);
     bytes += moved.bytes;

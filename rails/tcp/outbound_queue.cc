@@ -80,8 +80,8 @@ bool OutboundQueue::fill_head(std::size_t i, std::uint64_t from, IoBatch& batch)
   return true;
 }
 
-bool OutboundQueue::fill_payload(Slot& slot, std::uint64_t& done, PayloadCursor& at,
-                                 IoBatch& batch, std::uint64_t bytes_max) {
+bool OutboundQueue::fill_payload(Slot& slot, std::uint64_t& done, PayloadCursor& at, IoBatch& batch,
+                                 std::uint64_t bytes_max) {
   while (done < slot.bytes) {
     if (batch.room() == 0 || batch.bytes() >= bytes_max) return false;
     const std::span<std::byte> piece =
@@ -152,8 +152,7 @@ bool OutboundQueue::refuse(AttemptSeq seq, Cause cause) {
   return true;
 }
 
-void OutboundQueue::tell(LaneIndex lane, Generation generation,
-                         BoundedVector<RailEvent>& events) {
+void OutboundQueue::tell(LaneIndex lane, Generation generation, BoundedVector<RailEvent>& events) {
   while (settled_ > 0 && !events.full()) {
     const Cause outcome = slots_.front().outcome;
     RailEvent event;

@@ -60,12 +60,12 @@ class OutboundQueue {
     const ResolvedDescriptor* descriptors = nullptr;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t checked = 0;      // payload bytes that `crc` covers
+    std::uint64_t checked = 0;  // payload bytes that `crc` covers
     std::uint32_t crc = 0;
-    std::uint16_t head_bytes = 0;   // known once encoded
+    std::uint16_t head_bytes = 0;  // known once encoded
     std::uint16_t ranges = 0;
     bool checksum = false;
-    Cause outcome = Cause::kNone;   // once settled
+    Cause outcome = Cause::kNone;  // once settled
   };
 
   bool fill_frame(std::size_t i, IoBatch& batch, std::uint64_t bytes_max);
@@ -78,10 +78,10 @@ class OutboundQueue {
   Ring<Slot> slots_;
   const bool with_payload_;
   AttemptSeq front_seq_;
-  std::size_t settled_ = 0;  // from the front: answered, not yet told
-  std::size_t sent_ = 0;     // from the front: sent in full; settled_ <= sent_
-  std::uint64_t position_ = 0;   // in the frame of slots_[sent_]
-  PayloadCursor cursor_;         // its next payload byte, while position_ > 0
+  std::size_t settled_ = 0;     // from the front: answered, not yet told
+  std::size_t sent_ = 0;        // from the front: sent in full; settled_ <= sent_
+  std::uint64_t position_ = 0;  // in the frame of slots_[sent_]
+  PayloadCursor cursor_;        // its next payload byte, while position_ > 0
   std::uint64_t payload_sent_ = 0;
 };
 

@@ -84,8 +84,8 @@ LaneSocketInfo read_socket_info(int fd, const TcpOptions& options) {
   int rto_min = 0;
   size = sizeof rto_min;
   // The kernel rounds up to its tick, so compare with the default of 200 ms.
-  info.small_rto_min = ::getsockopt(fd, IPPROTO_TCP, TCP_RTO_MIN_US, &rto_min, &size) == 0 &&
-                       rto_min < 200'000;
+  info.small_rto_min =
+      ::getsockopt(fd, IPPROTO_TCP, TCP_RTO_MIN_US, &rto_min, &size) == 0 && rto_min < 200'000;
   info.min_round_trip_ns = read_min_round_trip_ns(fd);
   return info;
 }

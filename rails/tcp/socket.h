@@ -16,9 +16,9 @@ namespace spindrift::rails::tcp {
 
 // For metrics and `topo`: what the kernel really does for a lane.
 struct LaneSocketInfo {
-  std::string congestion;      // what is in use, whatever was asked for
+  std::string congestion;  // what is in use, whatever was asked for
   bool congestion_as_asked = false;
-  bool small_rto_min = false;  // the kernel took TCP_RTO_MIN_US
+  bool small_rto_min = false;           // the kernel took TCP_RTO_MIN_US
   std::uint64_t min_round_trip_ns = 0;  // 0: not measured yet
 };
 
@@ -37,8 +37,8 @@ void reset_and_close(FileDescriptor& socket);
 // One sendmsg or recvmsg, repeated only for EINTR.
 struct Moved {
   std::size_t bytes = 0;
-  bool blocked = false;         // nothing now; wait for epoll
-  Cause down = Cause::kNone;    // the connection is over
+  bool blocked = false;       // nothing now; wait for epoll
+  Cause down = Cause::kNone;  // the connection is over
 };
 Moved send_some(int fd, const iovec* pieces, std::size_t count);
 Moved receive_some(int fd, const iovec* pieces, std::size_t count);

@@ -36,8 +36,12 @@ constexpr std::uint64_t tag_of(std::uint64_t kind, std::uint32_t index) {
 
 // A socket in error wakes us whatever was asked for: reading and writing tell.
 constexpr std::uint32_t kBroken = EPOLLERR | EPOLLHUP;
-bool readable(std::uint32_t ready) { return (ready & (EPOLLIN | kBroken)) != 0; }
-bool writable(std::uint32_t ready) { return (ready & (EPOLLOUT | kBroken)) != 0; }
+bool readable(std::uint32_t ready) {
+  return (ready & (EPOLLIN | kBroken)) != 0;
+}
+bool writable(std::uint32_t ready) {
+  return (ready & (EPOLLOUT | kBroken)) != 0;
+}
 
 // Interest in room to send is taken back only when epoll reports it in vain: a
 // busy lane that is drained and filled again costs no system call for it.
@@ -95,9 +99,9 @@ OutboundLane* TcpDriver::find(LaneIndex lane) const {
 
 Status TcpDriver::add_lane(const LaneSpec& spec) {
   if (spec.lane >= kLanesMax) {
-    return Status(Code::kInvalidArgument,
-                  "TCP lane " + std::to_string(spec.lane) + " of " + spec.facts.name() +
-                      ": at most " + std::to_string(kLanesMax) + " lanes per worker");
+    return Status(Code::kInvalidArgument, "TCP lane " + std::to_string(spec.lane) + " of " +
+                                              spec.facts.name() + ": at most " +
+                                              std::to_string(kLanesMax) + " lanes per worker");
   }
   if (find(spec.lane) != nullptr) {
     return Status(Code::kAlreadyExists, "TCP lane " + std::to_string(spec.lane) + " of " +
@@ -189,8 +193,7 @@ Status TcpDriver::adopt(InboundLane lane) {
                   status(Code::kProtocol, "this generation is fenced or already adopted"));
   }
   const bool replaces = record != nullptr && record->slot != kNoInboundSlot;
-  if (record == nullptr ||
-      (!replaces && inbound_used_ >= context_.options.inbound_lanes_max)) {
+  if (record == nullptr || (!replaces && inbound_used_ >= context_.options.inbound_lanes_max)) {
     return refuse(lane, LaneAnswer::kBusy,
                   status(Code::kBusy, "tcp.inbound_lanes_max (" +
                                           std::to_string(context_.options.inbound_lanes_max) +
@@ -309,8 +312,7 @@ std::uint64_t TcpDriver::serve_outbound(LaneIndex index, std::uint32_t ready, In
   if (lane == nullptr || !lane->up()) return 0;
   const std::uint64_t bytes = lane->serve(now, readable(ready), context_);
   if (lane->up()) {
-    const std::uint32_t wanted =
-        wanted_events(true, lane->wants_to_send(), lane->interest, ready);
+    const std::uint32_t wanted = wanted_events(true, lane->wants_to_send(), lane->interest, ready);
     if (!ask_epoll(lane->fd(), tag_of(kOutbound, index), wanted, lane->interest)) {
       lane->break_down(Cause::kConnectionReset);
     }
@@ -324,11 +326,10 @@ std::uint64_t TcpDriver::serve_inbound(InboundSlot slot, std::uint32_t ready) {
   InboundConnection& connection = *inbound_[slot];
   const Served served = connection.serve(readable(ready), writable(ready), context_);
   if (served.down == Cause::kProtocol) ++context_.counters.protocol_errors;
-  const std::uint32_t wanted = wanted_events(connection.wants_to_receive(),
-                                             connection.wants_to_send(), connection.interest, ready);
+  const std::uint32_t wanted = wanted_events(
+      connection.wants_to_receive(), connection.wants_to_send(), connection.interest, ready);
   if (served.down != Cause::kNone ||
-      !ask_epoll(connection.socket().get(), tag_of(kInbound, slot), wanted,
-                 connection.interest)) {
+      !ask_epoll(connection.socket().get(), tag_of(kInbound, slot), wanted, connection.interest)) {
     close_inbound(slot);
     return served.bytes + 1;
   }

@@ -39,7 +39,9 @@ void AttemptChecker::on_event(const RailEvent& event) {
   }
   if (state_ == State::kDown) wrong(event, "an event after the lane went down");
   switch (event.kind) {
-    case RailEventKind::kLanded: on_terminal(event, Cause::kNone); break;
+    case RailEventKind::kLanded:
+      on_terminal(event, Cause::kNone);
+      break;
     case RailEventKind::kFailed:
       if (event.cause == Cause::kNone) wrong(event, "failed without a cause");
       on_terminal(event, event.cause);
@@ -61,7 +63,8 @@ void AttemptChecker::on_event(const RailEvent& event) {
       down_cause_ = event.cause;
       state_ = State::kDown;
       break;
-    case RailEventKind::kLocalFenced: break;
+    case RailEventKind::kLocalFenced:
+      break;
   }
 }
 

@@ -40,8 +40,8 @@ TEST_CASE("a connection that ends at any byte is one lane down and nothing after
   Prng prng(direction == Operation::kWrite ? 11 : 12);
   for (int round = 0; round < 120; ++round) {
     // Small frames first, then anywhere in the payload-carrying direction.
-    const std::uint64_t at = round < 70 ? static_cast<std::uint64_t>(round)
-                                        : prng.below(round < 100 ? 600 : 60'000);
+    const std::uint64_t at =
+        round < 70 ? static_cast<std::uint64_t>(round) : prng.below(round < 100 ? 600 : 60'000);
     CAPTURE(direction == Operation::kWrite, towards_responder, at);
     Rig rig(direction, kMemory);
     if (!rig.ground().inject({LinkFault::Kind::kCut, towards_responder, at})) {
@@ -85,8 +85,7 @@ TEST_CASE("a changed byte in a checked payload fails that attempt alone") {
   constexpr std::size_t kLength = 100'000;
   Rig rig(direction, kMemory);
   // Far behind the head and before the trailer of the first attempt.
-  if (!rig.ground().inject(
-          {LinkFault::Kind::kFlip, direction == Operation::kWrite, kLength / 2})) {
+  if (!rig.ground().inject({LinkFault::Kind::kFlip, direction == Operation::kWrite, kLength / 2})) {
     WARN("this backend cannot change a byte");
     rig.verify();
     return;

@@ -47,8 +47,8 @@ double cpu_seconds() {
 }
 
 double gigabytes_per_s(std::uint64_t bytes, Instant begin) {
-  return static_cast<double>(bytes) / static_cast<double>(to_ns(read_monotonic_clock() - begin +
-                                                                Instant()));
+  return static_cast<double>(bytes) /
+         static_cast<double>(to_ns(read_monotonic_clock() - begin + Instant()));
 }
 
 double raw(Buffers& buffers, std::uint64_t total) {

@@ -24,7 +24,9 @@ Rig::Rig(Operation direction, std::size_t memory_bytes, std::size_t events_per_p
   REQUIRE(initiator().add_lane(spec).ok());
 }
 
-Rig::~Rig() { CHECK(verified_); }
+Rig::~Rig() {
+  CHECK(verified_);
+}
 
 void Rig::publish(Rights rights) {
   ground_->regions().put({kKey, remote.at(0), remote.size(), rights, {}});
@@ -119,7 +121,9 @@ std::size_t Rig::poll_responder() {
   return work;
 }
 
-std::size_t Rig::step() { return poll_initiator() + poll_responder(); }
+std::size_t Rig::step() {
+  return poll_initiator() + poll_responder();
+}
 
 void Rig::run_until(const std::function<bool()>& done, const char* what) {
   const Instant end = after(ground_->now(), kPatience);
@@ -150,11 +154,7 @@ void Rig::settle(AttemptSeq end) {
 void Rig::fence_local(Generation generation) {
   initiator().fence_lane(lane_, generation);
   checker.on_fence(generation);
-  run_until(
-      [this] {
-        return checker.fence_told();
-      },
-      "the lane is fenced");
+  run_until([this] { return checker.fence_told(); }, "the lane is fenced");
 }
 
 rails::InboundFenceReport Rig::fence_remote(Generation minimum) {

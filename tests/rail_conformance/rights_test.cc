@@ -9,7 +9,6 @@
 namespace spindrift::conformance {
 namespace {
 
-
 struct Refusal {
   const char* name;
   Cause cause;
@@ -17,7 +16,9 @@ struct Refusal {
   std::function<Attempt(Rig&)> attempt;
 };
 
-Attempt plain(Rig& rig) { return rig.make_attempt({{10, 20, 1000}, {3000, 4000, 2000}}); }
+Attempt plain(Rig& rig) {
+  return rig.make_attempt({{10, 20, 1000}, {3000, 4000, 2000}});
+}
 
 // The descriptors of an attempt are ours to bend before it is posted.
 Attempt bent(Rig& rig, const std::function<void(ResolvedDescriptor&)>& bend) {
@@ -41,9 +42,8 @@ const std::vector<Refusal>& refusals() {
        }},
       {"a range that runs over the region's end", Cause::kBadRange, nothing,
        [](Rig& rig) {
-         return bent(rig, [&rig](auto& d) {
-           d.remote = rig.remote.address(rig.remote.size() - 1999);
-         });
+         return bent(rig,
+                     [&rig](auto& d) { d.remote = rig.remote.address(rig.remote.size() - 1999); });
        }},
       {"address zero", Cause::kBadRange, nothing,
        [](Rig& rig) { return bent(rig, [](auto& d) { d.remote = 0; }); }},

@@ -14,7 +14,9 @@
 namespace spindrift::conformance {
 namespace {
 
-void set_non_blocking(int fd) { SPINDRIFT_CHECK(::fcntl(fd, F_SETFL, O_NONBLOCK) == 0); }
+void set_non_blocking(int fd) {
+  SPINDRIFT_CHECK(::fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
+}
 
 }  // namespace
 
@@ -78,7 +80,9 @@ TcpGround::TcpGround(const rails::tcp::TcpOptions& options)
   SPINDRIFT_CHECK(responder_.ready().ok());
 }
 
-Instant TcpGround::now() { return read_monotonic_clock(); }
+Instant TcpGround::now() {
+  return read_monotonic_clock();
+}
 
 bool TcpGround::pump() {
   bool moved = false;
@@ -86,9 +90,10 @@ bool TcpGround::pump() {
     moved = relay->to_responder.run() || moved;
     moved = relay->to_initiator.run() || moved;
   }
-  return std::erase_if(relays_, [](const auto& relay) {
-           return relay->to_responder.ended() || relay->to_initiator.ended();
-         }) > 0 ||
+  return std::erase_if(relays_,
+                       [](const auto& relay) {
+                         return relay->to_responder.ended() || relay->to_initiator.ended();
+                       }) > 0 ||
          moved;
 }
 
@@ -118,9 +123,9 @@ Ground::Ends TcpGround::link(LaneIndex, rails::InboundLaneId) {
   SocketPair second = connected_sockets();
   const int near = first.right.get();
   const int far = second.left.get();
-  relays_.push_back(std::make_unique<Relay>(Relay{std::move(first.right), std::move(second.left),
-                                                  Pump(near, far, 0),
-                                                  Pump(far, near, kLaneAnswerBytes)}));
+  relays_.push_back(
+      std::make_unique<Relay>(Relay{std::move(first.right), std::move(second.left),
+                                    Pump(near, far, 0), Pump(far, near, kLaneAnswerBytes)}));
   (fault_->towards_responder ? relays_.back()->to_responder : relays_.back()->to_initiator)
       .arm(*fault_);
   fault_.reset();

@@ -2,6 +2,8 @@
 
 namespace spindrift::conformance {
 
-std::unique_ptr<Ground> make_ground() { return std::make_unique<TcpGround>(); }
+std::unique_ptr<Ground> make_ground() {
+  return std::make_unique<TcpGround>();
+}
 
 }  // namespace spindrift::conformance

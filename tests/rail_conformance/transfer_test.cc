@@ -6,7 +6,6 @@
 namespace spindrift::conformance {
 namespace {
 
-
 TEST_CASE("every size arrives, at every alignment, and nothing around it is touched") {
   const Operation direction = GENERATE(Operation::kWrite, Operation::kRead);
   const bool checksum = GENERATE(false, true);
@@ -39,7 +38,8 @@ std::vector<Range> scattered(std::size_t count, std::size_t length) {
 TEST_CASE("an attempt may have many ranges") {
   const Operation direction = GENERATE(Operation::kWrite, Operation::kRead);
   const bool checksum = GENERATE(false, true);
-  for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{511}, std::size_t{512}}) {
+  for (const std::size_t count :
+       {std::size_t{1}, std::size_t{2}, std::size_t{511}, std::size_t{512}}) {
     for (const std::size_t length : {std::size_t{1}, std::size_t{777}, std::size_t{4096}}) {
       CAPTURE(direction == Operation::kWrite, checksum, count, length);
       Rig rig(direction, count * (length + 32) + 256);
@@ -112,7 +112,8 @@ TEST_CASE("many attempts of all sizes are outstanding at once") {
   for (std::size_t i = 0; i < 400;) {
     std::vector<Range> ranges;
     for (std::uint64_t k = prng.between(1, 6); k > 0; --k) {
-      const std::size_t length = prng.chance(30) ? prng.between(1, 200 * kKiB) : prng.between(1, 900);
+      const std::size_t length =
+          prng.chance(30) ? prng.between(1, 200 * kKiB) : prng.between(1, 900);
       ranges.push_back({at + prng.below(7), at + prng.below(7), length});
       at += length + 7;
     }

@@ -159,6 +159,19 @@ TEST_CASE("rules that can each match get no warning") {
                   {});
 }
 
+TEST_CASE("a policy that is made to be slow to check is not checked to the end") {
+  std::string text = "rules:\n";
+  for (int rule = 0; rule < 256; ++rule) {
+    text += "- name: r" + std::to_string(rule) + "\n  match: { class: [";
+    for (int i = 0; i < 31; ++i)
+      text += "\"" + std::string(60, '*') + "a" + std::to_string(i) + "\", ";
+    text += "r" + std::to_string(rule) + "] }\n";
+  }
+  const auto loaded = load(text);
+  REQUIRE(loaded.problems.size() == 1);
+  CHECK_THAT(loaded.problems[0].text, Catch::Contains("are not checked for whether they can ever"));
+}
+
 TEST_CASE("an empty list of patterns matches nothing") {
   const auto loaded = load("rules:\n- name: a\n  match: { class: [] }\n");
   REQUIRE(loaded.ok());

@@ -69,11 +69,12 @@ class Recorder : public ControlEvents {
     note([&](Seen& s) { s.closed.push_back(session); });
   }
   void lane_accepted(AcceptedLane lane) override {
-    if (adopt) {
-      const auto bytes = encode_lane_answer(answer);
-      static_cast<void>(::send(lane.socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
-    }
+    // Noted before it is answered: who sees the answer finds it here.
+    const int socket = lane.socket.get();
     note([&](Seen& s) { s.lanes_accepted.push_back(std::move(lane)); });
+    if (!adopt) return;
+    const auto bytes = encode_lane_answer(answer);
+    static_cast<void>(::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL));
   }
   void fence_requested(InboundSession session, const FenceRequest& request) override {
     note([&](Seen& s) { s.fences.emplace_back(session, request); });

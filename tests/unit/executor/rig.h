@@ -138,12 +138,14 @@ class Rig {
     event(lane, RailEventKind::kProgress,
           rate.bytes_in(now.time_since_epoch()));  // all since the beginning of time
   }
-  // Lands everything outstanding, oldest first, until nothing is.
+  // Lands everything outstanding on lanes that are up, oldest first, until
+  // nothing is.
   void land_all() {
     for (bool any = true; any;) {
       any = false;
       for (LaneIndex i = 0; i < executor.lane_count(); ++i) {
-        while (executor.lane(i).head < executor.lane(i).posted) {
+        while (executor.lane(i).state == LaneState::kUp &&
+               executor.lane(i).head < executor.lane(i).posted) {
           land(i, executor.lane(i).head);
           any = true;
         }

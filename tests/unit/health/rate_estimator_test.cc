@@ -1,7 +1,5 @@
 #include "health/rate_estimator.h"
 
-#include <deque>
-
 #include <catch2/catch.hpp>
 
 namespace spindrift::health {
@@ -48,7 +46,6 @@ class Stream {
 };
 
 bool near(Rate rate, std::uint64_t expected, std::uint64_t percent = 3) {
-  INFO(rate.bytes_per_s << " against " << expected);
   return rate.bytes_per_s >= expected - expected * percent / 100 &&
          rate.bytes_per_s <= expected + expected * percent / 100;
 }

@@ -37,6 +37,10 @@ TEST_CASE("A window is at least two slices and at most its bound") {
   }
 }
 
+TEST_CASE("A window is never closed altogether") {
+  CHECK(window_bytes({.rate = Rate{1}, .service_time = milliseconds(2), .window_max = 1000}) == 1);
+}
+
 TEST_CASE("A window at the highest rates does not overflow") {
   CHECK(window_bytes({.rate = Rate{~std::uint64_t{0}},
                       .round_trip = std::chrono::seconds(10),

@@ -147,8 +147,8 @@ TEST_CASE("a port of a bridge or bond has no address of its own") {
 }
 
 TEST_CASE("a pattern of include that matches nothing names what there is") {
-  const auto infos = choose({nic("eth0", {v4("10.0.0.5")}), nic("eth1", {})},
-                            {.include = {"eth0", "mlx5_*"}});
+  const auto infos =
+      choose({nic("eth0", {v4("10.0.0.5")}), nic("eth1", {})}, {.include = {"eth0", "mlx5_*"}});
   REQUIRE(infos.code() == Code::kNotFound);
   const std::string text = infos.status().to_string();
   CHECK(text.find("\"mlx5_*\"") != std::string::npos);

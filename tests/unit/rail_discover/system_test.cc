@@ -95,11 +95,11 @@ TEST_CASE("what kind an interface is") {
   sysfs.write("class/net/ib0/type", "32");
   sysfs.folder("class/net/ib0/device");
   const std::pair<const char*, InterfaceKind> rows[] = {
-      {"lan", InterfaceKind::kPhysical},  {"br9", InterfaceKind::kBridge},
-      {"vnet", InterfaceKind::kVeth},     {"tap7", InterfaceKind::kTunnel},
-      {"eth0.5", InterfaceKind::kVlan},   {"bond0", InterfaceKind::kBond},
-      {"ppp0", InterfaceKind::kTunnel},   {"dummy3", InterfaceKind::kDummy},
-      {"ifb0", InterfaceKind::kDummy},    {"ib0", InterfaceKind::kPhysical},
+      {"lan", InterfaceKind::kPhysical},   {"br9", InterfaceKind::kBridge},
+      {"vnet", InterfaceKind::kVeth},      {"tap7", InterfaceKind::kTunnel},
+      {"eth0.5", InterfaceKind::kVlan},    {"bond0", InterfaceKind::kBond},
+      {"ppp0", InterfaceKind::kTunnel},    {"dummy3", InterfaceKind::kDummy},
+      {"ifb0", InterfaceKind::kDummy},     {"ib0", InterfaceKind::kPhysical},
       {"docker0", InterfaceKind::kBridge}, {"mystery", InterfaceKind::kVirtual},
       {"wg0", InterfaceKind::kTunnel},
   };

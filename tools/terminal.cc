@@ -1,0 +1,47 @@
+#include "tools/terminal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace spindrift::tools {
+namespace {
+
+constexpr Duration kRedraw = std::chrono::milliseconds(100);
+constexpr Duration kPlainLine = std::chrono::seconds(5);  // for logs: signs of life, not noise
+constexpr int kBarCells = 24;
+
+}  // namespace
+
+bool is_terminal(std::FILE* stream) { return ::isatty(::fileno(stream)) == 1; }
+
+std::string bar(double fraction, int width) {
+  const int full = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * width + 0.5);
+  return std::string(static_cast<std::size_t>(full), '#') +
+         std::string(static_cast<std::size_t>(width - full), '-');
+}
+
+ProgressLine::ProgressLine(bool enabled) : enabled_(enabled), terminal_(is_terminal(stderr)) {}
+
+void ProgressLine::show(const std::string& what, double fraction, const std::string& detail,
+                        Instant now) {
+  if (!enabled_) return;
+  if (next_ == Instant{} && !terminal_) next_ = now + kPlainLine;  // short work needs no sign
+  if (now < next_) return;
+  next_ = now + (terminal_ ? kRedraw : kPlainLine);
+  const std::string text =
+      what + (fraction < 0 ? "" : " [" + bar(fraction, kBarCells) + "]") + " " + detail;
+  if (terminal_) {
+    std::fprintf(stderr, "\r\033[K%s", text.c_str());
+    drawn_ = true;
+  } else {
+    std::fprintf(stderr, "%s\n", text.c_str());
+  }
+}
+
+void ProgressLine::clear() {
+  if (drawn_) std::fprintf(stderr, "\r\033[K");
+  drawn_ = false;
+}
+
+}  // namespace spindrift::tools
