@@ -21,9 +21,10 @@ class Check {
   }
   // Text that may appear in a log line: no control characters.
   void text(const std::string& value, std::size_t size_max, const char* field) {
-    that(value.size() <= size_max && std::none_of(value.begin(), value.end(), [](char c) {
-      return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    }), field);
+    that(value.size() <= size_max &&
+             std::none_of(value.begin(), value.end(),
+                          [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }),
+         field);
   }
   void name(const std::string& value, const char* field) {
     that(!value.empty(), field);
@@ -58,7 +59,9 @@ void put_versions(VersionRange from, wire::Versions* to) {
   to->set_max(from.max);
 }
 
-VersionRange take_versions(const wire::Versions& from) { return {from.min(), from.max()}; }
+VersionRange take_versions(const wire::Versions& from) {
+  return {from.min(), from.max()};
+}
 
 void put_endpoint(const DataEndpoint& from, wire::Endpoint* to) {
   to->set_transport(static_cast<std::uint32_t>(from.transport));
@@ -232,7 +235,9 @@ void put(const FenceReply& from, wire::SessionMessage& to) {
 void put(const Goodbye& from, wire::SessionMessage& to) {
   to.mutable_goodbye()->set_reason(from.reason);
 }
-void put(const Ping& from, wire::SessionMessage& to) { to.mutable_ping()->set_nonce(from.nonce); }
+void put(const Ping& from, wire::SessionMessage& to) {
+  to.mutable_ping()->set_nonce(from.nonce);
+}
 
 SegmentRegion take_region(const wire::Region& from, Check& check) {
   check.that(from.length() > 0 && adds_up(from.address(), from.length()), "region");
@@ -288,14 +293,20 @@ Status unreadable(const char* what) {
 
 HandshakeMessage take_body(const wire::Handshake& from, Check& check) {
   switch (from.body_case()) {
-    case wire::Handshake::kHello: return take(from.hello(), check);
-    case wire::Handshake::kChallenge: return take(from.challenge(), check);
-    case wire::Handshake::kProof: return take_proof(from.proof().proof(), check);
-    case wire::Handshake::kAccept: return take(from.accept(), check);
+    case wire::Handshake::kHello:
+      return take(from.hello(), check);
+    case wire::Handshake::kChallenge:
+      return take(from.challenge(), check);
+    case wire::Handshake::kProof:
+      return take_proof(from.proof().proof(), check);
+    case wire::Handshake::kAccept:
+      return take(from.accept(), check);
     case wire::Handshake::kIntroduce:
       return Introduce{take_endpoints(from.introduce().endpoints(), check)};
-    case wire::Handshake::kRefusal: return take(from.refusal(), check);
-    case wire::Handshake::BODY_NOT_SET: break;
+    case wire::Handshake::kRefusal:
+      return take(from.refusal(), check);
+    case wire::Handshake::BODY_NOT_SET:
+      break;
   }
   check.that(false, "body");
   return Refusal{};
@@ -303,16 +314,21 @@ HandshakeMessage take_body(const wire::Handshake& from, Check& check) {
 
 SessionMessage take_body(const wire::SessionMessage& from, Check& check) {
   switch (from.body_case()) {
-    case wire::SessionMessage::kLookUp: return take(from.look_up(), check);
-    case wire::SessionMessage::kLookUpReply: return take(from.look_up_reply(), check);
+    case wire::SessionMessage::kLookUp:
+      return take(from.look_up(), check);
+    case wire::SessionMessage::kLookUpReply:
+      return take(from.look_up_reply(), check);
     case wire::SessionMessage::kFence:
       return FenceRequest{from.fence().lane_key(), from.fence().min_generation()};
-    case wire::SessionMessage::kFenced: return take(from.fenced(), check);
+    case wire::SessionMessage::kFenced:
+      return take(from.fenced(), check);
     case wire::SessionMessage::kGoodbye:
       check.text(from.goodbye().reason(), kTextMax, "reason");
       return Goodbye{from.goodbye().reason()};
-    case wire::SessionMessage::kPing: return Ping{from.ping().nonce()};
-    case wire::SessionMessage::BODY_NOT_SET: break;
+    case wire::SessionMessage::kPing:
+      return Ping{from.ping().nonce()};
+    case wire::SessionMessage::BODY_NOT_SET:
+      break;
   }
   return std::monostate{};
 }

@@ -28,7 +28,7 @@ inline constexpr std::uint32_t kGreetingMax = 4 * 1024;
 // Of a handshake frame afterwards: 64 endpoints of at most 300 bytes.
 inline constexpr std::uint32_t kHandshakeMax = 64 * 1024;
 
-inline constexpr std::size_t kNameMax = 255;      // of a node or a segment
+inline constexpr std::size_t kNameMax = 255;  // of a node or a segment
 inline constexpr std::size_t kHostIdMax = 128;
 inline constexpr std::size_t kShortTextMax = 64;  // device, address, PCI address
 inline constexpr std::size_t kTextMax = 2048;     // for people

@@ -34,7 +34,9 @@ Status check_bounds(const ControlOptions& options) {
     std::uint64_t min;
     std::uint64_t max;
   };
-  const auto ns = [](Duration d) { return static_cast<std::uint64_t>(std::max<std::int64_t>(to_ns(d), 0)); };
+  const auto ns = [](Duration d) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(to_ns(d), 0));
+  };
   constexpr std::uint64_t kHour = 3'600'000'000'000;
   const Bound bounds[] = {
       {"message_max", options.message_max, kHandshakeMax, 64 * kMiB},
@@ -88,8 +90,12 @@ Status check(const ControlOptions& options, const LocalIdentity& identity) {
 }  // namespace
 
 ControlPlane::ControlPlane(std::unique_ptr<Shell> shell) : shell_(std::move(shell)) {}
-ControlPlane::~ControlPlane() { stop(); }
-void ControlPlane::stop() { shell_->stop(); }
+ControlPlane::~ControlPlane() {
+  stop();
+}
+void ControlPlane::stop() {
+  shell_->stop();
+}
 
 Result<std::unique_ptr<ControlPlane>> ControlPlane::start(const ControlOptions& options,
                                                           std::uint16_t data_port_min,
@@ -103,15 +109,19 @@ Result<std::unique_ptr<ControlPlane>> ControlPlane::start(const ControlOptions& 
   if (Status random = fill_random(seed_bytes); !random.ok()) return random;
   std::uint64_t seed = 0;
   std::memcpy(&seed, seed_bytes.data(), sizeof seed);
-  auto shell = std::make_unique<Shell>(std::move(*reactor), events, options, std::move(identity),
-                                       seed);
+  auto shell =
+      std::make_unique<Shell>(std::move(*reactor), events, options, std::move(identity), seed);
   if (Status bound = shell->listen({data_port_min, data_port_max}); !bound.ok()) return bound;
   shell->start();
   return std::unique_ptr<ControlPlane>(new ControlPlane(std::move(shell)));
 }
 
-const std::string& ControlPlane::address() const { return shell_->address(); }
-const std::vector<DataEndpoint>& ControlPlane::endpoints() const { return shell_->endpoints(); }
+const std::string& ControlPlane::address() const {
+  return shell_->address();
+}
+const std::vector<DataEndpoint>& ControlPlane::endpoints() const {
+  return shell_->endpoints();
+}
 
 PeerSlot ControlPlane::open_peer(const std::string& name,
                                  const std::vector<std::string>& addresses) {
@@ -127,9 +137,8 @@ void ControlPlane::look_up(PeerSlot peer, const std::string& segment, Duration t
 // region call, and per lane one connect, one fence and one answer at a time.
 
 void ControlPlane::publish(PublishedRegion region) {
-  shell_->post([shell = shell_.get(), region = std::move(region)] {
-    shell->directory().publish(region);
-  });
+  shell_->post(
+      [shell = shell_.get(), region = std::move(region)] { shell->directory().publish(region); });
 }
 
 void ControlPlane::withdraw(std::uint32_t key) {
@@ -154,9 +163,8 @@ void ControlPlane::send_fence(PeerSlot peer, const FenceRequest& request) {
 }
 
 void ControlPlane::answer_fence(InboundSession session, const FenceReply& reply) {
-  shell_->post([shell = shell_.get(), session, reply] {
-    shell->inbound().answer_fence(session, reply);
-  });
+  shell_->post(
+      [shell = shell_.get(), session, reply] { shell->inbound().answer_fence(session, reply); });
 }
 
 ControlCounters ControlPlane::counters() const {

@@ -94,7 +94,7 @@ struct FenceRequest {
 struct FenceReply {
   std::uint32_t lane_key = 0;
   Generation min_generation = 0;
-  AttemptSeq settled_end = 0;           // see rails/rail.h, InboundFenceReport
+  AttemptSeq settled_end = 0;  // see rails/rail.h, InboundFenceReport
   std::vector<AttemptSeq> refused;
 };
 
@@ -147,12 +147,11 @@ class ControlPlane {
   static Result<std::unique_ptr<ControlPlane>> start(const ControlOptions& options,
                                                      std::uint16_t data_port_min,
                                                      std::uint16_t data_port_max,
-                                                     LocalIdentity identity,
-                                                     ControlEvents& events);
+                                                     LocalIdentity identity, ControlEvents& events);
   ~ControlPlane();
   void stop();
 
-  const std::string& address() const;             // "IP:PORT" to tell others
+  const std::string& address() const;                  // "IP:PORT" to tell others
   const std::vector<DataEndpoint>& endpoints() const;  // with the ports they got
 
   // Idempotent per name and per address. `name` empty: take the name from the

@@ -75,7 +75,8 @@ std::string Directory::not_found(const std::string& peer) const {
   std::size_t visible = 0;
   for (const auto& [name, regions] : segments_) {
     bool any = false;
-    for (const auto& [key, region] : regions) any = any || rights_of(peer, region) != Rights::kLocal;
+    for (const auto& [key, region] : regions)
+      any = any || rights_of(peer, region) != Rights::kLocal;
     if (!any) continue;
     ++visible;
     if (shown == kNamesShown || names.size() + name.size() > kNamesBytesMax) continue;

@@ -43,10 +43,10 @@ void FramedStream::on_readable() {
                                       .why = "closed by the peer"}));
   }
   if (got < 0 && errno != EAGAIN && errno != EINTR) {
-    return fail(Status(Code::kPeerUnreachable,
-                       {.what = "control connection with " + remote_.to_string(),
-                        .why = "lost",
-                        .os_error = errno}));
+    return fail(
+        Status(Code::kPeerUnreachable, {.what = "control connection with " + remote_.to_string(),
+                                        .why = "lost",
+                                        .os_error = errno}));
   }
   if (got > 0 && !take({buffer.data(), static_cast<std::size_t>(got)})) return;
   if (socket_) socket_->when_readable([this] { on_readable(); });
@@ -91,10 +91,10 @@ void FramedStream::flush() {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) break;
     if (n < 0) {
-      return fail(Status(Code::kPeerUnreachable,
-                         {.what = "control connection with " + remote_.to_string(),
-                          .why = "lost",
-                          .os_error = errno}));
+      return fail(
+          Status(Code::kPeerUnreachable, {.what = "control connection with " + remote_.to_string(),
+                                          .why = "lost",
+                                          .os_error = errno}));
     }
     sent += static_cast<std::size_t>(n);
   }

@@ -26,10 +26,9 @@ Greeting::~Greeting() {
 void Greeting::start() {
   const Instant end = after(read_monotonic_clock(), context_.options.handshake_timeout);
   deadline_.set(end, [this] {
-    fail(Status(Code::kDeadlineExceeded,
-                {.what = "greeting of " + remote_.to_string(),
-                 .why = "not finished in time",
-                 .hint = "see control.handshake_timeout"}));
+    fail(Status(Code::kDeadlineExceeded, {.what = "greeting of " + remote_.to_string(),
+                                          .why = "not finished in time",
+                                          .hint = "see control.handshake_timeout"}));
   });
   socket_->when_readable([this] { on_readable(); });
 }

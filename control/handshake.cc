@@ -36,10 +36,9 @@ Status no_common_version(const std::string& peer, VersionRange theirs, VersionRa
 }
 
 Status unauthenticated(const std::string& peer, std::string why, std::string hint) {
-  return Status(Code::kUnauthenticated, {.what = "control handshake",
-                                         .why = std::move(why),
-                                         .hint = std::move(hint),
-                                         .peer = peer});
+  return Status(
+      Code::kUnauthenticated,
+      {.what = "control handshake", .why = std::move(why), .hint = std::move(hint), .peer = peer});
 }
 
 Status out_of_turn(const char* expected) {
@@ -59,8 +58,8 @@ void put_u64(std::string& out, std::uint64_t value) {
 Digest session_secret(const std::string* key, Incarnation initiator, Incarnation responder,
                       const Established& e) {
   std::string data;
-  for (const std::uint64_t word : {initiator.high, initiator.low, responder.high, responder.low,
-                                   std::uint64_t{e.channel}}) {
+  for (const std::uint64_t word :
+       {initiator.high, initiator.low, responder.high, responder.low, std::uint64_t{e.channel}}) {
     put_u64(data, word);
   }
   data.append(as_text(e.session_nonce));
@@ -147,12 +146,11 @@ Status InitiatorHandshake::on_challenge(const Challenge& challenge, std::string_
   }
   if (!expected_name_.empty() && challenge.name != expected_name_) {
     return refuse(RefusalReason::kWrongPeer,
-                  Status(Code::kNotFound,
-                         {.what = "control handshake",
-                          .why = "node " + challenge.name + " answers where " + expected_name_ +
-                                 " was expected",
-                          .hint = "check the address of the peer",
-                          .peer = expected_name_}));
+                  Status(Code::kNotFound, {.what = "control handshake",
+                                           .why = "node " + challenge.name + " answers where " +
+                                                  expected_name_ + " was expected",
+                                           .hint = "check the address of the peer",
+                                           .peer = expected_name_}));
   }
   if (!options_.keys.empty()) {
     if (challenge.key_id == 0) {
@@ -167,9 +165,10 @@ Status InitiatorHandshake::on_challenge(const Challenge& challenge, std::string_
                                     "give both the same key in control.keys"));
     }
   } else if (challenge.key_id != 0) {
-    return refuse(RefusalReason::kProtocol,
-                  unauthenticated(challenge.name, "the peer wants a cluster key, this node has none",
-                                  "set control.keys on this node"));
+    return refuse(
+        RefusalReason::kProtocol,
+        unauthenticated(challenge.name, "the peer wants a cluster key, this node has none",
+                        "set control.keys on this node"));
   }
   append_frame(transcript_, payload);
   established_.version = common;
@@ -193,9 +192,8 @@ Status InitiatorHandshake::on_accept(const Accept& accept) {
                                   "another program may answer at this address; check it"));
   }
   established_.peer.endpoints = accept.endpoints;
-  established_.session_secret =
-      session_secret(key_, options_.identity.incarnation, established_.peer.incarnation,
-                     established_);
+  established_.session_secret = session_secret(key_, options_.identity.incarnation,
+                                               established_.peer.incarnation, established_);
   outgoing_.push_back(encode(HandshakeMessage(Introduce{options_.identity.endpoints})));
   state_ = State::kDone;
   return {};
@@ -225,11 +223,12 @@ Status InitiatorHandshake::on_refusal(const Refusal& refusal) const {
     case RefusalReason::kNotKeyed:
     case RefusalReason::kWrongPeer:
     case RefusalReason::kProtocol:
-    case RefusalReason::kUnspecified: break;
+    case RefusalReason::kUnspecified:
+      break;
   }
-  return Status(Code::kProtocol, {.what = "control handshake",
-                                  .why = "the peer refused: " + refusal.text,
-                                  .peer = peer});
+  return Status(
+      Code::kProtocol,
+      {.what = "control handshake", .why = "the peer refused: " + refusal.text, .peer = peer});
 }
 
 Status InitiatorHandshake::refuse(RefusalReason reason, Status status) {
@@ -307,15 +306,16 @@ Status ResponderHandshake::on_hello(const Hello& hello, std::string_view payload
     }
   }
   append_frame(transcript_, payload);
-  outgoing_.push_back(encode(HandshakeMessage(Challenge{.versions = options_.versions,
-                                                        .features = options_.features,
-                                                        .name = options_.identity.name,
-                                                        .incarnation = options_.identity.incarnation,
-                                                        .host_id = options_.identity.host_id,
-                                                        .nonce = nonce_,
-                                                        .key_id = chosen,
-                                                        .version = established_.version,
-                                                        .message_max = options_.message_max})));
+  outgoing_.push_back(
+      encode(HandshakeMessage(Challenge{.versions = options_.versions,
+                                        .features = options_.features,
+                                        .name = options_.identity.name,
+                                        .incarnation = options_.identity.incarnation,
+                                        .host_id = options_.identity.host_id,
+                                        .nonce = nonce_,
+                                        .key_id = chosen,
+                                        .version = established_.version,
+                                        .message_max = options_.message_max})));
   append_frame(transcript_, outgoing_.back());
   state_ = State::kChallengeSent;
   return {};
@@ -335,13 +335,11 @@ Status ResponderHandshake::on_proof(const Proof& proof) {
 void ResponderHandshake::accept(const Nonce& session_nonce) {
   SPINDRIFT_CHECK(state_ == State::kProven);
   established_.session_nonce = session_nonce;
-  established_.session_secret =
-      session_secret(key_, established_.peer.incarnation, options_.identity.incarnation,
-                     established_);
+  established_.session_secret = session_secret(key_, established_.peer.incarnation,
+                                               options_.identity.incarnation, established_);
   const std::string proven = transcript_ + std::string(as_text(session_nonce));
-  outgoing_.push_back(encode(HandshakeMessage(Accept{prove(key_, kServerDomain, proven),
-                                                     session_nonce,
-                                                     options_.identity.endpoints})));
+  outgoing_.push_back(encode(HandshakeMessage(
+      Accept{prove(key_, kServerDomain, proven), session_nonce, options_.identity.endpoints})));
   state_ = State::kAccepted;
 }
 

@@ -18,10 +18,9 @@ LogLimiter half_open_log(1);
 LogLimiter restart_log(5);
 
 Status refused(const std::string& name, std::string why, std::string hint) {
-  return Status(Code::kBusy, {.what = "session of " + name,
-                              .why = std::move(why),
-                              .hint = std::move(hint),
-                              .peer = name});
+  return Status(
+      Code::kBusy,
+      {.what = "session of " + name, .why = std::move(why), .hint = std::move(hint), .peer = name});
 }
 
 }  // namespace
@@ -52,9 +51,8 @@ void Inbound::accepted(FileDescriptor socket) {
 void Inbound::forget_greeting(ConnectionId id) {
   const auto it = greetings_.find(id);
   if (it == greetings_.end()) return;
-  context_.reactor.post([dead = std::shared_ptr<Greeting>(std::move(it->second))]() mutable {
-    dead.reset();
-  });
+  context_.reactor.post(
+      [dead = std::shared_ptr<Greeting>(std::move(it->second))]() mutable { dead.reset(); });
   greetings_.erase(it);
 }
 
@@ -103,10 +101,10 @@ void Inbound::close_older_incarnations(const RemotePeer& peer) {
     alive = alive || session->connected();
   }
   if (older.empty()) return;
-  restart_log.log(LogLevel::kWarn,
-                  "peer " + peer.name + " is a new process; the sessions of the old one are closed" +
-                      (alive ? ". The old one was still connected: do two nodes have one name?"
-                             : ""));
+  restart_log.log(
+      LogLevel::kWarn,
+      "peer " + peer.name + " is a new process; the sessions of the old one are closed" +
+          (alive ? ". The old one was still connected: do two nodes have one name?" : ""));
   for (const SessionKey& key : older) close(key);
 }
 
@@ -140,9 +138,8 @@ void Inbound::close(SessionKey key) {
   const bool announced = it->second->opened();
   it->second->end();
   // Possibly from within one of its own calls.
-  context_.reactor.post([dead = std::shared_ptr<InboundPeer>(std::move(it->second))]() mutable {
-    dead.reset();
-  });
+  context_.reactor.post(
+      [dead = std::shared_ptr<InboundPeer>(std::move(it->second))]() mutable { dead.reset(); });
   sessions_.erase(it);
   by_id_.erase(id);
   --context_.sessions;

@@ -31,9 +31,13 @@ InboundPeer::InboundPeer(Context& context, Directory& directory, InboundSession 
       live_(std::make_unique<LiveSession>(context, *this)),
       disconnected_at_(read_monotonic_clock()) {}
 
-InboundPeer::~InboundPeer() { end(); }
+InboundPeer::~InboundPeer() {
+  end();
+}
 
-void InboundPeer::end() { LiveSession::retire(std::move(live_)); }
+void InboundPeer::end() {
+  LiveSession::retire(std::move(live_));
+}
 
 void InboundPeer::connected(std::shared_ptr<FramedStream> stream, const Established& established) {
   peer_message_max_ = established.message_max;
@@ -65,8 +69,8 @@ void InboundPeer::on_message(const SessionMessage& message) {
 
 void InboundPeer::answer(const LookUp& request) {
   const std::uint32_t message_max = std::min(peer_message_max_, context_.options.message_max);
-  const Status sent = live_->send(
-      directory_.look_up(name_, request, regions_per_reply(message_max)), Spread::kOne);
+  const Status sent =
+      live_->send(directory_.look_up(name_, request, regions_per_reply(message_max)), Spread::kOne);
   // The peer's look-up times out; it does not read its replies.
   if (!sent.ok()) reply_log.log(LogLevel::kWarn, "reply to " + name_ + ": " + sent.to_string());
 }

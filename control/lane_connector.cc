@@ -12,9 +12,8 @@ namespace spindrift::control {
 namespace {
 
 std::string rail_name(const DataEndpoint& local, const DataEndpoint& remote) {
-  return RailFacts{.transport = local.transport,
-                   .local_device = local.device,
-                   .remote_device = remote.device}
+  return RailFacts{
+      .transport = local.transport, .local_device = local.device, .remote_device = remote.device}
       .name();
 }
 
@@ -23,8 +22,8 @@ std::string rail_name(const DataEndpoint& local, const DataEndpoint& remote) {
 Result<Dial::Target> LaneConnector::target_of(const LaneRequest& lane,
                                               const Established* established) const {
   if (established == nullptr) {
-    return Status(Code::kPeerUnreachable, Status::Detail{.what = "data connection",
-                                                         .why = "the peer was never connected"});
+    return Status(Code::kPeerUnreachable,
+                  Status::Detail{.what = "data connection", .why = "the peer was never connected"});
   }
   const auto& ours = context_.handshake.identity.endpoints;
   const auto& theirs = established->peer.endpoints;
@@ -71,10 +70,9 @@ void LaneConnector::connect(const LaneRequest& lane, const Established* establis
                                       .generation = lane.generation,
                                       .first_seq = lane.first_seq},
                                      established->session_secret);
-  attempt->dial = std::make_unique<Dial>(context_.reactor, *target, context_.options.connect_timeout,
-                                         [this, id](Result<std::unique_ptr<Watch>> socket) {
-                                           on_dialed(id, std::move(socket));
-                                         });
+  attempt->dial = std::make_unique<Dial>(
+      context_.reactor, *target, context_.options.connect_timeout,
+      [this, id](Result<std::unique_ptr<Watch>> socket) { on_dialed(id, std::move(socket)); });
   attempts_[id] = std::move(attempt);
 }
 
@@ -105,8 +103,8 @@ void LaneConnector::on_dialed(LaneId id, Result<std::unique_ptr<Watch>> socket) 
 void LaneConnector::on_readable(LaneId id) {
   Attempt& attempt = *attempts_.at(id);
   const std::size_t missing = attempt.answer.size() - attempt.answer_got;
-  const ssize_t got = ::recv(attempt.socket->fd(), attempt.answer.data() + attempt.answer_got,
-                             missing, 0);
+  const ssize_t got =
+      ::recv(attempt.socket->fd(), attempt.answer.data() + attempt.answer_got, missing, 0);
   if (got == 0) return fail(id, failed(attempt, Code::kRailFailed, "closed without an answer"));
   if (got < 0 && errno != EAGAIN && errno != EINTR) {
     return fail(id, failed(attempt, Code::kRailFailed, "lost before the answer", errno));

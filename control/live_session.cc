@@ -31,16 +31,17 @@ LiveSession::LiveSession(Context& context, Handler& handler)
                 .unacked_bytes_max = unacked_bytes_max(context.options)}),
       timer_(context.reactor) {}
 
-LiveSession::~LiveSession() { close_all(); }
+LiveSession::~LiveSession() {
+  close_all();
+}
 
 void LiveSession::retire(std::unique_ptr<LiveSession> session) {
   if (!session) return;
   session->handler_ = nullptr;
   session->close_all();
   Reactor& reactor = session->context_.reactor;
-  reactor.post([dead = std::shared_ptr<LiveSession>(std::move(session))]() mutable {
-    dead.reset();
-  });
+  reactor.post(
+      [dead = std::shared_ptr<LiveSession>(std::move(session))]() mutable { dead.reset(); });
 }
 
 void LiveSession::add(std::shared_ptr<FramedStream> stream) {
@@ -81,8 +82,8 @@ void LiveSession::close_all() {
 
 void LiveSession::on_payload(ConnectionId connection, std::string_view payload) {
   Result<SessionFrame> frame = decode_frame(payload);
-  const Status taken = frame ? session_.on_frame(connection, *frame, read_monotonic_clock())
-                             : frame.status();
+  const Status taken =
+      frame ? session_.on_frame(connection, *frame, read_monotonic_clock()) : frame.status();
   if (!taken.ok()) {
     protocol_log.log(LogLevel::kWarn, "control connection closed: " + taken.to_string());
     const auto it = streams_.find(connection);
@@ -116,8 +117,8 @@ void LiveSession::pump() {
       if (message) {
         handler_->on_message(*message);
       } else {
-        protocol_log.log(LogLevel::kWarn, "control message ignored: " +
-                                              message.status().to_string());
+        protocol_log.log(LogLevel::kWarn,
+                         "control message ignored: " + message.status().to_string());
       }
     }
   }

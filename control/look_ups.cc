@@ -47,12 +47,12 @@ void LookUps::on_reply(const LookUpReply& reply, const Established& peer, PeerSl
   if (it == pending_.end()) return;  // late, or nobody asked
   Pending& pending = it->second;
   if (!reply.found) {
-    return finish(it, Status(Code::kNotFound,
-                             {.what = "segment " + pending.segment,
-                              .why = "peer " + peer.peer.name + " has no such segment (" +
-                                     reply.why + ")",
-                              .hint = "check the name, and what the peer grants to this node",
-                              .peer = peer.peer.name}));
+    return finish(
+        it, Status(Code::kNotFound,
+                   {.what = "segment " + pending.segment,
+                    .why = "peer " + peer.peer.name + " has no such segment (" + reply.why + ")",
+                    .hint = "check the name, and what the peer grants to this node",
+                    .peer = peer.peer.name}));
   }
   if (Status bad = add_page(pending, reply); !bad.ok()) return finish(it, std::move(bad));
   if (pending.regions.size() < reply.total) return request(reply.id, pending);

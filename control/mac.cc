@@ -21,10 +21,9 @@ Digest mac(std::string_view key, std::string_view domain, std::string_view data)
   unsigned length = 0;
   // OpenSSL takes an empty key only with a pointer.
   const char* key_bytes = key.empty() ? "" : key.data();
-  const unsigned char* made =
-      HMAC(EVP_sha256(), key_bytes, static_cast<int>(key.size()),
-           reinterpret_cast<const unsigned char*>(input.data()), input.size(), digest.data(),
-           &length);
+  const unsigned char* made = HMAC(EVP_sha256(), key_bytes, static_cast<int>(key.size()),
+                                   reinterpret_cast<const unsigned char*>(input.data()),
+                                   input.size(), digest.data(), &length);
   // Fails only without memory or with a library that lost SHA-256; to go on
   // with a digest of zeros would let anybody in.
   SPINDRIFT_CHECK(made != nullptr && length == digest.size());
@@ -48,8 +47,9 @@ Status fill_random(std::span<std::uint8_t> out) {
     const ssize_t got = ::getrandom(out.data() + done, out.size() - done, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      return Status(Code::kIoError, {.what = "getrandom", .why = "no random bytes from the kernel",
-                                     .os_error = errno});
+      return Status(
+          Code::kIoError,
+          {.what = "getrandom", .why = "no random bytes from the kernel", .os_error = errno});
     }
     done += static_cast<std::size_t>(got);
   }

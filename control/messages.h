@@ -74,10 +74,10 @@ enum class RefusalReason : std::uint8_t {
   kKeyRequired = 2,  // the refusing side has a key, the other none
   kKeyUnknown = 3,   // both have keys, none in common
   kProofWrong = 4,
-  kNotKeyed = 5,     // the refusing side has a key, the answering one has none
-  kBusy = 6,         // a bound of the refusing side
+  kNotKeyed = 5,  // the refusing side has a key, the answering one has none
+  kBusy = 6,      // a bound of the refusing side
   kProtocol = 7,
-  kWrongPeer = 8,    // another node answers at this address
+  kWrongPeer = 8,  // another node answers at this address
 };
 inline constexpr auto kRefusalReasonLast = RefusalReason::kWrongPeer;
 

@@ -24,7 +24,9 @@ OutboundLink::~OutboundLink() {
   if (stream_) stream_->close();
 }
 
-void OutboundLink::start() { dial(); }
+void OutboundLink::start() {
+  dial();
+}
 
 void OutboundLink::dial() {
   pausing_ = false;

@@ -21,7 +21,8 @@ class OutboundLink {
    public:
     virtual ~Owner() = default;
     virtual Dial::Target next_target(OutboundLink& link) = 0;
-    virtual std::string expected_name(const OutboundLink& link) const = 0;  // empty: whoever answers
+    virtual std::string expected_name(
+        const OutboundLink& link) const = 0;  // empty: whoever answers
     virtual Channel channel() const = 0;
     // May destroy the link.
     virtual void link_up(OutboundLink& link, std::shared_ptr<FramedStream> stream,

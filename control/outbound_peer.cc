@@ -31,7 +31,9 @@ OutboundPeer::OutboundPeer(Context& context, PeerSlot slot,
           },
           [this] { return unreachable(); }) {}
 
-OutboundPeer::~OutboundPeer() { LiveSession::retire(std::move(live_)); }
+OutboundPeer::~OutboundPeer() {
+  LiveSession::retire(std::move(live_));
+}
 
 void OutboundPeer::open(const std::string& name, const std::vector<std::string>& addresses) {
   if (name_.empty()) name_ = name;
@@ -85,7 +87,8 @@ void OutboundPeer::look_up(const std::string& segment, Instant deadline, LookUps
 Status OutboundPeer::unreachable() const {
   if (connected()) {
     return Status(Code::kDeadlineExceeded,
-                  {.what = "look-up", .why = "the peer is connected and did not answer in time",
+                  {.what = "look-up",
+                   .why = "the peer is connected and did not answer in time",
                    .peer = display_name()});
   }
   if (is_definite(last_error_.code()) || last_error_.code() == Code::kBusy) return last_error_;
@@ -125,7 +128,8 @@ void OutboundPeer::link_up(OutboundLink& link, std::shared_ptr<FramedStream> str
                            const Established& established) {
   failed_in_row_ = 0;
   last_error_ = {};
-  const bool same_session = live_ && established_.peer.incarnation == established.peer.incarnation &&
+  const bool same_session = live_ &&
+                            established_.peer.incarnation == established.peer.incarnation &&
                             established_.session_nonce == established.session_nonce;
   if (same_session && said_goodbye_) {
     // Its handshake was under way when the process said that it ends.
@@ -157,11 +161,10 @@ void OutboundPeer::begin_session(OutboundLink& link, const Established& establis
   if (!restarted) return;
   // The old process is gone, and with it whatever a fence was to end.
   fences_.clear();
-  const Status why(Code::kPeerRestarted,
-                   {.what = "peer " + established.peer.name,
-                    .why = "a new process answers in its place",
-                    .hint = "open the segment again",
-                    .peer = established.peer.name});
+  const Status why(Code::kPeerRestarted, {.what = "peer " + established.peer.name,
+                                          .why = "a new process answers in its place",
+                                          .hint = "open the segment again",
+                                          .peer = established.peer.name});
   look_ups_.fail_sent(why);
   restarted_(why);
 }

@@ -30,15 +30,21 @@ Result<std::unique_ptr<Reactor>> Reactor::make() {
   }
 }
 
-void Reactor::run() { loop_->context.run(); }
-void Reactor::stop() { loop_->context.stop(); }
+void Reactor::run() {
+  loop_->context.run();
+}
+void Reactor::stop() {
+  loop_->context.stop();
+}
 
 void Reactor::drain() {
   loop_->context.restart();
   loop_->context.poll();
 }
 
-void Reactor::post(std::function<void()> task) { asio::post(loop_->context, std::move(task)); }
+void Reactor::post(std::function<void()> task) {
+  asio::post(loop_->context, std::move(task));
+}
 
 struct Watch::State {
   explicit State(asio::io_context& context) : descriptor(context) {}
@@ -51,9 +57,9 @@ Result<std::unique_ptr<Watch>> Reactor::watch(FileDescriptor descriptor) {
   boost::system::error_code error;
   state->descriptor.assign(descriptor.get(), error);
   if (error) {
-    return Status(Code::kIoError, {.what = "watching a socket",
-                                   .why = "the kernel refused",
-                                   .os_error = error.value()});
+    return Status(
+        Code::kIoError,
+        {.what = "watching a socket", .why = "the kernel refused", .os_error = error.value()});
   }
   descriptor.release();
   return std::make_unique<Watch>(std::move(state));
@@ -66,15 +72,21 @@ Watch::~Watch() {
   state_->descriptor.close(ignored);
 }
 
-int Watch::fd() const { return state_->descriptor.native_handle(); }
+int Watch::fd() const {
+  return state_->descriptor.native_handle();
+}
 
 FileDescriptor Watch::release() {
   state_->alive = false;
   return FileDescriptor(std::exchange(state_, nullptr)->descriptor.release());
 }
 
-void Watch::when_readable(std::function<void()> call) { when(false, std::move(call)); }
-void Watch::when_writable(std::function<void()> call) { when(true, std::move(call)); }
+void Watch::when_readable(std::function<void()> call) {
+  when(false, std::move(call));
+}
+void Watch::when_writable(std::function<void()> call) {
+  when(true, std::move(call));
+}
 
 void Watch::when(bool writable, std::function<void()> call) {
   const auto kind =
@@ -94,9 +106,13 @@ struct Timer::State {
 };
 
 Timer::Timer(Reactor& reactor) : state_(std::make_shared<State>(reactor.loop().context)) {}
-Timer::~Timer() { cancel(); }
+Timer::~Timer() {
+  cancel();
+}
 
-bool Timer::pending() const { return state_->pending; }
+bool Timer::pending() const {
+  return state_->pending;
+}
 
 void Timer::cancel() {
   ++state_->round;

@@ -103,15 +103,13 @@ Status Session::on_frame(ConnectionId connection, const SessionFrame& frame, Ins
   static_cast<void>(now);
   if (find(connection) == nullptr) return {};  // came out of a closed connection
   if (frame.ack >= next_seq_) {
-    return Status(Code::kProtocol,
-                  {.what = "session frame",
-                   .why = "acknowledges message " + std::to_string(frame.ack) + " of " +
-                          std::to_string(next_seq_ - 1) + " sent"});
+    return Status(Code::kProtocol, {.what = "session frame",
+                                    .why = "acknowledges message " + std::to_string(frame.ack) +
+                                           " of " + std::to_string(next_seq_ - 1) + " sent"});
   }
   if (frame.seq == 0 && !frame.message.empty()) {
-    return Status(Code::kProtocol,
-                  Status::Detail{.what = "session frame",
-                                 .why = "a message without a sequence number"});
+    return Status(Code::kProtocol, Status::Detail{.what = "session frame",
+                                                  .why = "a message without a sequence number"});
   }
   acknowledge(frame.ack);
   if (frame.seq == 0) return {};
@@ -180,9 +178,8 @@ Instant Session::next_deadline() const {
 
 void Session::add_acknowledgements() {
   for (const ConnectionId connection : acks_due_) {
-    const bool carried =
-        std::any_of(outgoing_.begin(), outgoing_.end(),
-                    [&](const Outgoing& o) { return o.connection == connection; });
+    const bool carried = std::any_of(outgoing_.begin(), outgoing_.end(),
+                                     [&](const Outgoing& o) { return o.connection == connection; });
     if (!carried) outgoing_.push_back({connection, {}});
   }
   acks_due_.clear();

@@ -36,7 +36,9 @@ ControlPlane::Shell::Shell(std::unique_ptr<Reactor> reactor, ControlEvents& even
       inbound_(context_, directory_),
       lanes_(context_) {}
 
-ControlPlane::Shell::~Shell() { stop(); }
+ControlPlane::Shell::~Shell() {
+  stop();
+}
 
 // --- listening -------------------------------------------------------------------
 
@@ -187,10 +189,9 @@ void ControlPlane::Shell::look_up(PeerSlot peer, const std::string& segment, Dur
   const bool posted = post([this, peer, segment, deadline, done] {
     OutboundPeer* target = find_peer(peer);
     if (target != nullptr) return target->look_up(segment, deadline, done);
-    done(Status(Code::kInvalidArgument,
-                {.what = "look-up of segment " + segment,
-                 .why = "no peer " + std::to_string(peer) + " was opened",
-                 .hint = "call open_peer first"}));
+    done(Status(Code::kInvalidArgument, {.what = "look-up of segment " + segment,
+                                         .why = "no peer " + std::to_string(peer) + " was opened",
+                                         .hint = "call open_peer first"}));
   });
   if (!posted) done(shut_down_status());
 }

@@ -45,7 +45,9 @@ class ControlPlane::Shell {
 
   // Constant once listen() has returned.
   const std::string& address() const { return address_; }
-  const std::vector<DataEndpoint>& endpoints() const { return context_.handshake.identity.endpoints; }
+  const std::vector<DataEndpoint>& endpoints() const {
+    return context_.handshake.identity.endpoints;
+  }
 
  private:
   Status listen_for_control();

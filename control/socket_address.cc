@@ -110,7 +110,9 @@ std::string SocketAddress::host() const {
   return text;
 }
 
-std::string SocketAddress::to_string() const { return join_host_port(host(), port_); }
+std::string SocketAddress::to_string() const {
+  return join_host_port(host(), port_);
+}
 
 unsigned SocketAddress::fill(void* storage, const std::string& device) const {
   if (!v6_) {

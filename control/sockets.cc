@@ -34,9 +34,9 @@ Result<FileDescriptor> open_socket(const SocketAddress& address) {
   FileDescriptor fd(::socket(address.is_v6() ? AF_INET6 : AF_INET,
                              SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (fd) return fd;
-  return Status(Code::kIoError, {.what = "socket",
-                                 .hint = "raise the limit of open files (ulimit -n)",
-                                 .os_error = errno});
+  return Status(
+      Code::kIoError,
+      {.what = "socket", .hint = "raise the limit of open files (ulimit -n)", .os_error = errno});
 }
 
 Status bind_device(int socket, const std::string& device) {

@@ -142,6 +142,7 @@ void Worker::handle(StartJob& command, Instant now) {
   if (started.ok()) return;
   // Admission is bounded before the inbox, so this is the last resort.
   command.job->outcome = Cause::kNotPosted;
+  command.job->finished_at = now;
   ports_.finished(command.job);
 }
 

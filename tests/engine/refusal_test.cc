@@ -1,5 +1,8 @@
 // Bad input through the public API: each gets its typed error, nothing moves,
 // and the engines work on.
+#include <unistd.h>
+
+#include <cstdlib>
 #include <limits>
 
 #include "tests/engine/two_engines.h"
@@ -301,8 +304,8 @@ TEST_CASE("over the bound of running transfers the caller is told, or waits as i
 
 TEST_CASE("a required transport that is absent is an error, never a fallback") {
   // Checked where a policy comes in: through a file.
-  const std::string path = "required-" + std::to_string(::getpid()) + ".yaml";
-  FILE* file = std::fopen(path.c_str(), "w");
+  std::string path = "/tmp/spindrift-policy-XXXXXX";
+  FILE* file = ::fdopen(::mkstemp(path.data()), "w");
   REQUIRE(file != nullptr);
   std::fputs(
       "schema: spindrift/policy/1\nrules:\n  - name: only-rdma\n    rails: {require: [{transport: rdma}]}\n",

@@ -138,12 +138,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 6) {
-    case 0: fuzz_decoders(bytes); break;
-    case 1: fuzz_frames(bytes); break;
-    case 2: fuzz_handshakes(bytes, true); break;
-    case 3: fuzz_handshakes(bytes, false); break;
-    case 4: fuzz_session(bytes); break;
-    default: fuzz_lane_hello(bytes); break;
+    case 0:
+      fuzz_decoders(bytes);
+      break;
+    case 1:
+      fuzz_frames(bytes);
+      break;
+    case 2:
+      fuzz_handshakes(bytes, true);
+      break;
+    case 3:
+      fuzz_handshakes(bytes, false);
+      break;
+    case 4:
+      fuzz_session(bytes);
+      break;
+    default:
+      fuzz_lane_hello(bytes);
+      break;
   }
   return 0;
 }

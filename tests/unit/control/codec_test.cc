@@ -202,8 +202,12 @@ TEST_CASE("a handshake message with a field out of bounds is refused by name") {
       {"incarnation", with([](Hello& h) { h.incarnation = {}; })},
       {"host_id", with([](Hello& h) { h.host_id = std::string(129, 'h'); })},
       {"key_ids", with([](Hello& h) { h.key_ids.assign(9, 1); })},
-      {"versions", with([](Hello& h) { h.versions = {3, 2}; })},
-      {"versions", with([](Hello& h) { h.versions = {0, 0}; })},
+      {"versions", with([](Hello& h) {
+         h.versions = {3, 2};
+       })},
+      {"versions", with([](Hello& h) {
+         h.versions = {0, 0};
+       })},
       {"message_max", with([](Hello& h) { h.message_max = 100; })},
       {"endpoints", [] { return HandshakeMessage(Introduce{std::vector(65, endpoint())}); }},
       {"device", at([](DataEndpoint& e) { e.device = std::string(65, 'd'); })},
@@ -211,7 +215,10 @@ TEST_CASE("a handshake message with a field out of bounds is refused by name") {
       {"pci", at([](DataEndpoint& e) { e.pci = std::string(65, 'p'); })},
       {"prefix", at([](DataEndpoint& e) { e.prefix = 129; })},
       {"transport", at([](DataEndpoint& e) { e.transport = static_cast<Transport>(6); })},
-      {"text", [] { return HandshakeMessage(Refusal{RefusalReason::kBusy, {1, 1}, "a\x01"}); }},
+      {"text",
+       [] {
+         return HandshakeMessage(Refusal{RefusalReason::kBusy, {1, 1}, "a\x01"});
+       }},
   };
   for (const Case& c : cases) {
     const auto decoded = decode_handshake(encode(c.make()));

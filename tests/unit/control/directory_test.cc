@@ -45,10 +45,15 @@ TEST_CASE("a peer sees exactly what it may use") {
   const Case cases[] = {
       {"general rights", Rights::kRemoteRead, {}, Rights::kRemoteRead},
       {"nothing general", Rights::kLocal, {}, Rights::kLocal},
-      {"granted to it alone", Rights::kLocal, {{"peer", Rights::kRemoteWrite}}, Rights::kRemoteWrite},
+      {"granted to it alone",
+       Rights::kLocal,
+       {{"peer", Rights::kRemoteWrite}},
+       Rights::kRemoteWrite},
       {"granted to another", Rights::kLocal, {{"other", Rights::kRemoteWrite}}, Rights::kLocal},
       {"a grant takes away", Rights::kRemoteReadWrite, {{"peer", Rights::kLocal}}, Rights::kLocal},
-      {"a grant narrows", Rights::kRemoteReadWrite, {{"peer", Rights::kRemoteRead}},
+      {"a grant narrows",
+       Rights::kRemoteReadWrite,
+       {{"peer", Rights::kRemoteRead}},
        Rights::kRemoteRead},
   };
   for (const Case& c : cases) {
@@ -69,15 +74,14 @@ TEST_CASE("not found lists what the peer may see, and hides the rest") {
   CHECK(directory.look_up("peer", want("vk"), 100).why == "it has: kv, weights");
   // A hidden one is answered like one that does not exist.
   CHECK(directory.look_up("peer", want("hidden"), 100).why == "it has: kv, weights");
-  CHECK(Directory().look_up("peer", want("kv"), 100).why ==
-        "it has none that this node may use");
+  CHECK(Directory().look_up("peer", want("kv"), 100).why == "it has none that this node may use");
 }
 
 TEST_CASE("the list of names is bounded") {
   Directory directory;
   for (std::uint32_t i = 1; i <= 500; ++i) {
-    directory.publish(region(std::string(200, 'x') + std::to_string(i), i, i * 0x1000,
-                             Rights::kRemoteRead));
+    directory.publish(
+        region(std::string(200, 'x') + std::to_string(i), i, i * 0x1000, Rights::kRemoteRead));
   }
   const auto reply = directory.look_up("peer", want("kv"), 100);
   CHECK(reply.why.size() <= kTextMax);

@@ -42,8 +42,8 @@ struct Outcome {
 using Tamper = std::function<void(std::string& payload, bool from_initiator)>;
 
 // Runs both machines against each other; `tamper` sits on the wire.
-Outcome shake(const HandshakeOptions& a, const HandshakeOptions& b, const std::string& expected = "",
-              const Tamper& tamper = {}) {
+Outcome shake(const HandshakeOptions& a, const HandshakeOptions& b,
+              const std::string& expected = "", const Tamper& tamper = {}) {
   InitiatorHandshake initiator(a, expected, 4, filled(1));
   ResponderHandshake responder(b, filled(2));
   Outcome outcome;
@@ -109,11 +109,23 @@ TEST_CASE("who may talk to whom by keys, and what each side is told") {
       {"rotation: the initiator is ahead", {"new", "old"}, {"old"}, Code::kOk, Code::kOk, ""},
       {"rotation: the responder is ahead", {"old"}, {"new", "old"}, Code::kOk, Code::kOk, ""},
       {"rotation: both hold two", {"new", "old"}, {"old", "new"}, Code::kOk, Code::kOk, ""},
-      {"different keys", {"k"}, {"other"}, Code::kUnauthenticated, Code::kUnauthenticated,
+      {"different keys",
+       {"k"},
+       {"other"},
+       Code::kUnauthenticated,
+       Code::kUnauthenticated,
        "no cluster key in common"},
-      {"no key against a key", {}, {"k"}, Code::kUnauthenticated, Code::kUnauthenticated,
+      {"no key against a key",
+       {},
+       {"k"},
+       Code::kUnauthenticated,
+       Code::kUnauthenticated,
        "wants a cluster key, this node has none"},
-      {"a key against no key", {"k"}, {}, Code::kUnauthenticated, Code::kProtocol,
+      {"a key against no key",
+       {"k"},
+       {},
+       Code::kUnauthenticated,
+       Code::kProtocol,
        "the answering node has no cluster key"},
   };
   for (const Case& c : cases) {
@@ -131,9 +143,8 @@ TEST_CASE("who may talk to whom by keys, and what each side is told") {
 TEST_CASE("no text and no message tells a key") {
   const std::string key = "a-very-secret-key";
   const auto outcome =
-      shake(node("a", {key}), node("b", {"another"}), "", [&](std::string& payload, bool) {
-        CHECK(payload.find(key) == std::string::npos);
-      });
+      shake(node("a", {key}), node("b", {"another"}), "",
+            [&](std::string& payload, bool) { CHECK(payload.find(key) == std::string::npos); });
   CHECK(outcome.initiator.to_string().find(key) == std::string::npos);
   CHECK(outcome.responder.to_string().find("another") == std::string::npos);
 }
@@ -145,8 +156,8 @@ TEST_CASE("the highest common version is used, and a refusal names both ranges")
     std::uint32_t chosen;  // 0: refused
   };
   const Case cases[] = {
-      {{1, 1}, {1, 1}, 1}, {{1, 3}, {2, 5}, 3}, {{2, 5}, {1, 3}, 3}, {{4, 4}, {1, 9}, 4},
-      {{1, 2}, {3, 4}, 0}, {{5, 6}, {1, 4}, 0},
+      {{1, 1}, {1, 1}, 1}, {{1, 3}, {2, 5}, 3}, {{2, 5}, {1, 3}, 3},
+      {{4, 4}, {1, 9}, 4}, {{1, 2}, {3, 4}, 0}, {{5, 6}, {1, 4}, 0},
   };
   for (const Case& c : cases) {
     HandshakeOptions a = node("a", {"k"});
@@ -212,7 +223,8 @@ TEST_CASE("a changed message breaks the proofs") {
       {"the initiator's features", change_hello([](Hello& h) { h.features = 0; })},
       {"the channel", change_hello([](Hello& h) { ++h.channel; })},
       {"the responder's name", change_challenge([](Challenge& c) { c.name = "mallory"; })},
-      {"the responder's incarnation", change_challenge([](Challenge& c) { c.incarnation.low ^= 1; })},
+      {"the responder's incarnation",
+       change_challenge([](Challenge& c) { c.incarnation.low ^= 1; })},
       {"the responder's nonce", change_challenge([](Challenge& c) { c.nonce[0] ^= 1; })},
       {"the session nonce",
        [](std::string& payload, bool) {

@@ -42,15 +42,15 @@ TEST_CASE("the layout is the documented one") {
   const auto bytes = encode_lane_hello(hello(), secret(9));
   CHECK(std::string(bytes.begin(), bytes.begin() + 8) == "SPINDAT1");
   CHECK(bytes[8] == 1);
-  CHECK(bytes[10] == 1);   // read
-  CHECK(bytes[12] == 2);   // worker
-  CHECK(bytes[16] == 1);   // initiator, high
+  CHECK(bytes[10] == 1);  // read
+  CHECK(bytes[12] == 2);  // worker
+  CHECK(bytes[16] == 1);  // initiator, high
   CHECK(bytes[24] == 2);
   CHECK(bytes[32] == 3);
   CHECK(bytes[40] == 4);
-  CHECK(bytes[48] == 5);   // channel
-  CHECK(bytes[52] == 6);   // lane key
-  CHECK(bytes[56] == 7);   // generation
+  CHECK(bytes[48] == 5);  // channel
+  CHECK(bytes[52] == 6);  // lane key
+  CHECK(bytes[56] == 7);  // generation
   CHECK(bytes[60] == 0x88);
   CHECK(bytes[67] == 0x11);
 }
