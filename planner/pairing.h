@@ -14,11 +14,11 @@
 namespace spindrift::planner {
 
 struct NicPair {
-  std::size_t local = 0;   // index into the local node's nics
-  std::size_t remote = 0;  // index into the remote node's nics
-  std::string local_address;   // without the prefix length
+  std::size_t local = 0;      // index into the local node's nics
+  std::size_t remote = 0;     // index into the remote node's nics
+  std::string local_address;  // without the prefix length
   std::string remote_address;
-  bool routed = false;     // no subnet in common
+  bool routed = false;  // no subnet in common
 };
 
 struct Unpaired {

@@ -25,7 +25,7 @@ struct PlanRequest {
   bool same_host = false;
   std::string peer;  // node name
   Integrity integrity = Integrity::kPolicy;
-  int source_numa = -1;       // NUMA node of the memory; -1: unknown
+  int source_numa = -1;  // NUMA node of the memory; -1: unknown
   int destination_numa = -1;
 };
 
@@ -34,8 +34,8 @@ struct RailCandidate {
   RailFacts facts;
   RailCapabilities capabilities;
   bool usable = true;
-  std::string reason;        // why not, when not usable
-  Rate measured_rate;        // 0: not measured; then facts.line_rate predicts
+  std::string reason;  // why not, when not usable
+  Rate measured_rate;  // 0: not measured; then facts.line_rate predicts
   Duration round_trip{0};
 };
 

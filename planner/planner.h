@@ -30,8 +30,8 @@ struct RuleVerdict {
 
 struct RailVerdict {
   std::string rail;
-  int tier = -1;     // 0 is first; -1: excluded
-  std::string why;   // "forbidden by rule bulk (policy.yaml:12:7)", "link down"
+  int tier = -1;    // 0 is first; -1: excluded
+  std::string why;  // "forbidden by rule bulk (policy.yaml:12:7)", "link down"
   Rate predicted_rate;
   std::uint64_t predicted_bytes = 0;  // its share when the first usable tier carries all
   bool usable = true;                 // now; an unusable rail of a tier waits there

@@ -16,8 +16,8 @@ struct Nic {
   std::string name;  // "eth2", "mlx5_0"
   Transport transport = Transport::kTcp;
   std::vector<std::string> addresses;  // with prefix length: "10.0.2.1/24"
-  Rate line_rate;    // 0: unknown
-  int numa = -1;     // -1: unknown
+  Rate line_rate;                      // 0: unknown
+  int numa = -1;                       // -1: unknown
   std::string pci;
   bool up = true;
 };
@@ -34,7 +34,7 @@ struct Link {
   std::string from_node, from_nic, to_node, to_nic;
   Duration round_trip{0};  // 0: unknown
   bool usable = true;
-  std::string reason;      // why not usable
+  std::string reason;  // why not usable
 };
 
 struct Topology {

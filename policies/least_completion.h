@@ -31,6 +31,13 @@ constexpr Duration completion_time(const LaneLoad& lane, std::uint64_t slice) {
   return lane.round_trip + lane.rate.time_for(lane.queued + slice);
 }
 
+// False: refuses() is false for certain. A quick look, for far from the end.
+// `others`: their rates together.
+constexpr bool may_refuse(const LaneLoad& lane, Rate others, std::uint64_t slice,
+                          std::uint64_t unbound) {
+  return others.bytes_in(completion_time(lane, slice)) >= unbound;
+}
+
 // `lane` is an index into `lanes`, the usable lanes of the tier.
 constexpr bool refuses(std::span<const LaneLoad> lanes, std::size_t lane, std::uint64_t slice,
                        std::uint64_t unbound) {

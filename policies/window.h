@@ -44,8 +44,9 @@ struct SliceInput {
 
 constexpr std::uint64_t slice_bytes(const SliceInput& in) {
   std::uint64_t size = in.rate.bytes_in(in.service_time);
-  // A lane that is alone has nobody to finish together with.
-  if (in.sum > in.rate) {
+  // A lane that is alone has nobody to finish together with; and far from the
+  // end, which is nearly always, its share is larger than a service time.
+  if (in.sum > in.rate && in.unbound < in.sum.bytes_in(2 * in.service_time)) {
     size = std::min(size, mul_div(in.unbound, in.rate.bytes_per_s, 2 * in.sum.bytes_per_s));
   }
   size = std::min(std::max(size, in.slice_min), in.slice_max);

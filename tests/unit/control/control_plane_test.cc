@@ -196,13 +196,21 @@ TEST_CASE("a look-up that the old process had seen fails as restarted") {
 
 TEST_CASE("a new process of the initiator closes the old one's session") {
   Node b({.name = "b", .incarnation = 2});
-  Node old_a({.name = "a", .incarnation = 10});
-  old_a.plane->open_peer("b", {b.plane->address()});
+  // The old process falls silent without a goodbye.
+  Relay relay(b.plane->address());
+  ControlOptions one_connection = quick_options();
+  one_connection.connections_per_session = 1;
+  Node old_a({.name = "a", .incarnation = 10}, one_connection);
+  old_a.plane->open_peer("b", {relay.address()});
   REQUIRE(b.events.wait_for([](auto& s) { return s.opened.size() == 1; }));
-  ControlOptions slow = quick_options();
-  Node new_a({.name = "a", .incarnation = 11}, slow);
+  relay.cut();
+  REQUIRE(old_a.events.wait_for([](auto& s) { return s.lost.size() == 1; }));
+  CHECK(b.events.read([](auto& s) { return s.closed.empty(); }));  // it might come back
+
+  Node new_a({.name = "a", .incarnation = 11});
   new_a.plane->open_peer("b", {b.plane->address()});
-  REQUIRE(b.events.wait_for([](auto& s) { return !s.closed.empty() && s.opened.size() >= 2; }));
+  REQUIRE(b.events.wait_for([](auto& s) { return s.opened.size() == 2; }));
+  CHECK(b.events.read([](auto& s) { return s.closed.size() == 1; }));
   CHECK(b.events.read([](auto& s) { return s.closed[0] == s.opened[0].first; }));
   CHECK(b.events.read([](auto& s) { return s.opened[1].second.incarnation; }) ==
         Incarnation{11, 42});
