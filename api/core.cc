@@ -145,6 +145,8 @@ void Engine::Core::stop() {
     std::unique_lock lock(running_mutex_);
     place_free_.notify_all();
     place_free_.wait_for(lock, config_.shutdown_grace, [this] { return running_.empty(); });
+    lock.unlock();
+    end_inbound();
   }
   metrics_.reset();
   if (control_) control_->stop();
@@ -153,6 +155,22 @@ void Engine::Core::stop() {
   }
   abandon_running();
   notifier_.stop();
+}
+
+// Nothing of any peer touches memory after this, and no lane is adopted any more
+// (lane_accepted() looks at shutting_down_). Only then may peers be told goodbye,
+// or find the port closed: both count as proof that we place nothing.
+void Engine::Core::end_inbound() {
+  std::vector<control::InboundSession> sessions;
+  {
+    std::lock_guard lock(peers_mutex_);
+    for (const auto& [session, name] : session_names_) sessions.push_back(session);
+    session_names_.clear();
+  }
+  for (const control::InboundSession session : sessions) {
+    send(placing_worker(session), executor::DropInbound{session});
+  }
+  change_regions([](rails::RegionTable&) {});  // returns when all have done it
 }
 
 // Transfers whose peer did not confirm its fence in time. The workers' threads

@@ -66,6 +66,7 @@ class Engine::Core final : public control::ControlEvents {
   // events.cc: from the control plane, on its thread
   void peer_connected(control::PeerSlot peer, const control::RemotePeer& remote) override;
   void peer_lost(control::PeerSlot peer, const Status& why) override;
+  void peer_gone(control::PeerSlot peer, const Status& why) override;
   void lane_connected(const control::LaneRequest& lane, FileDescriptor socket) override;
   void lane_failed(const control::LaneRequest& lane, const Status& why) override;
   void fenced(control::PeerSlot peer, const control::FenceReply& reply) override;
@@ -83,6 +84,7 @@ class Engine::Core final : public control::ControlEvents {
   Status start_control();
   Status start_metrics();
   void stop();
+  void end_inbound();
   void abandon_running();
   void await_started();
 

@@ -57,6 +57,14 @@ void Engine::Core::peer_lost(control::PeerSlot slot, const Status& why) {
   log_line(LogLevel::kInfo, "peer lost: " + why.to_string());
 }
 
+void Engine::Core::peer_gone(control::PeerSlot slot, const Status& why) {
+  await_started();
+  api::Peer& to = peer(slot);
+  to.lost(why);
+  if (to.first_lane() == kNoLane) return;
+  send(to.worker(), executor::PeerGone{to.index(), Cause::kPeerGone});
+}
+
 void Engine::Core::lane_connected(const control::LaneRequest& lane, FileDescriptor socket) {
   peer(lane.peer).lane_result(lane_of_key(lane.lane_key), "");
   executor::LaneConnected command{.lane = lane_of_key(lane.lane_key),
@@ -108,12 +116,11 @@ void Engine::Core::session_closed(control::InboundSession session) {
 void Engine::Core::lane_accepted(control::AcceptedLane lane) {
   await_started();
   executor::AdoptLane command{.transport = Transport::kTcp};
-  {
-    std::lock_guard lock(peers_mutex_);
-    const auto name = session_names_.find(lane.session);
-    if (name == session_names_.end()) return;
-    command.lane.rights_peer = name->second;
-  }
+  // Held until the command is sent, so that end_inbound() comes after it.
+  std::lock_guard lock(peers_mutex_);
+  const auto name = session_names_.find(lane.session);
+  if (name == session_names_.end() || shutting_down_.load()) return;
+  command.lane.rights_peer = name->second;
   command.lane.id = {lane.session, lane.lane_key};
   command.lane.generation = lane.generation;
   command.lane.direction = lane.direction;

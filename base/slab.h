@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -17,35 +18,38 @@ inline constexpr SlabIndex kNoSlab = std::numeric_limits<SlabIndex>::max();
 template <typename T>
 class Slab {
  public:
-  explicit Slab(std::size_t capacity) : items_(capacity) {
-    free_.reserve(capacity);
-    for (std::size_t i = capacity; i > 0; --i) free_.push_back(static_cast<SlabIndex>(i - 1));
+  explicit Slab(std::size_t capacity)
+      : capacity_(capacity), free_count_(capacity), items_(capacity), free_(capacity) {
+    for (std::size_t i = 0; i < capacity; ++i) {
+      free_[i] = static_cast<SlabIndex>(capacity - 1 - i);
+    }
   }
 
-  std::size_t capacity() const { return items_.size(); }
-  std::size_t used() const { return items_.size() - free_.size(); }
-  bool full() const { return free_.empty(); }
+  std::size_t capacity() const { return capacity_; }
+  std::size_t used() const { return capacity_ - free_count_; }
+  bool full() const { return free_count_ == 0; }
 
-  // A freshly constructed object; kNoSlab when full.
-  SlabIndex take() {
-    if (free_.empty()) return kNoSlab;
-    const SlabIndex index = free_.back();
-    free_.pop_back();
-    items_[index] = T();
+  // A freshly constructed object, or one with that value; kNoSlab when full.
+  SlabIndex take(T value = T()) {
+    if (free_count_ == 0) return kNoSlab;
+    const SlabIndex index = free_[--free_count_];
+    items_[index] = std::move(value);
     return index;
   }
   void give_back(SlabIndex index) {
-    SPINDRIFT_CHECK(index < items_.size() && free_.size() < items_.size());
-    free_.push_back(index);
+    SPINDRIFT_CHECK(index < capacity_ && free_count_ < capacity_);
+    free_[free_count_++] = index;
   }
   T& operator[](SlabIndex index) {
-    SPINDRIFT_CHECK(index < items_.size());
+    SPINDRIFT_CHECK(index < capacity_);
     return items_[index];
   }
 
  private:
+  const std::size_t capacity_;  // vector::size() would divide, at each access
+  std::size_t free_count_;
   std::vector<T> items_;
-  std::vector<SlabIndex> free_;
+  std::vector<SlabIndex> free_;  // the first free_count_ of them
 };
 
 }  // namespace spindrift

@@ -107,6 +107,10 @@ class ControlEvents {
   virtual void peer_connected(PeerSlot peer, const RemotePeer& remote) = 0;
   // No connection left. Reconnecting goes on by itself, with back-off.
   virtual void peer_lost(PeerSlot peer, const Status& why) = 0;
+  // After peer_lost: the process of that incarnation is known to place nothing
+  // any more, because it said goodbye, which it does last, or because all its
+  // control addresses refuse connections: a listener closes after the lanes.
+  virtual void peer_gone(PeerSlot peer, const Status& why) = 0;
   // The socket is connected, bound to the rail's device and address, its hello
   // sent and accepted by the placing worker, non-blocking.
   virtual void lane_connected(const LaneRequest& lane, FileDescriptor socket) = 0;

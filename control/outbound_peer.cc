@@ -1,6 +1,7 @@
 #include "control/outbound_peer.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/clock.h"
@@ -127,6 +128,8 @@ Dial::Target OutboundPeer::next_target(OutboundLink& link) {
 void OutboundPeer::link_up(OutboundLink& link, std::shared_ptr<FramedStream> stream,
                            const Established& established) {
   failed_in_row_ = 0;
+  refused_in_row_ = 0;
+  told_gone_ = false;
   last_error_ = {};
   const bool same_session = live_ &&
                             established_.peer.incarnation == established.peer.incarnation &&
@@ -187,7 +190,9 @@ void OutboundPeer::link_failed(OutboundLink& link, const Status& why) {
   }
   if (&link != primary_.get() || connected()) return;
   ++failed_in_row_;
+  refused_in_row_ = why.detail().os_error == ECONNREFUSED ? refused_in_row_ + 1 : 0;
   last_error_ = why;
+  if (live_ && refused_in_row_ >= addresses_.size()) gone(why);
   if (is_definite(why.code()) && failed_in_row_ >= addresses_.size()) look_ups_.fail_all(why);
 }
 
@@ -196,7 +201,16 @@ void OutboundPeer::on_connection_lost(ConnectionId connection, const Status& why
   if (connected()) return;
   last_error_ = why;
   failed_in_row_ = 0;
+  refused_in_row_ = 0;
   context_.events.peer_lost(slot_, why);
+}
+
+// Nothing of ours is placed there any more: there is nothing left to fence.
+void OutboundPeer::gone(const Status& why) {
+  if (told_gone_) return;
+  told_gone_ = true;
+  fences_.clear();
+  context_.events.peer_gone(slot_, why);
 }
 
 OutboundLink* OutboundPeer::find_link(ConnectionId connection) {
@@ -261,7 +275,9 @@ void OutboundPeer::on_goodbye(const Goodbye& goodbye) {
   }
   last_error_ = why;
   failed_in_row_ = 0;
+  refused_in_row_ = 0;
   context_.events.peer_lost(slot_, why);
+  gone(why);
 }
 
 }  // namespace spindrift::control

@@ -56,6 +56,7 @@ class OutboundPeer : public LiveSession::Handler, public OutboundLink::Owner {
   void on_fenced(const FenceReply& reply);
   void send_waiting_fences();
   void on_goodbye(const Goodbye& goodbye);
+  void gone(const Status& why);
   OutboundLink* find_link(ConnectionId connection);
   std::string display_name() const;
   Status unreachable() const;
@@ -68,6 +69,8 @@ class OutboundPeer : public LiveSession::Handler, public OutboundLink::Owner {
   std::vector<SocketAddress> addresses_;
   std::size_t next_address_ = 0;
   std::size_t failed_in_row_ = 0;
+  std::size_t refused_in_row_ = 0;  // of them, by the kernel: nobody listens there
+  bool told_gone_ = false;          // since the last connection
   Status last_error_;
   bool refused_ = false;
 

@@ -4,8 +4,8 @@
 
 namespace spindrift::executor {
 
-Cut cut_slice(std::span<const ResolvedDescriptor> descriptors, Cursor& cursor,
-              std::uint64_t target, std::uint32_t ranges_max) {
+Cut cut_ranges(std::span<const ResolvedDescriptor> descriptors, Cursor& cursor,
+               std::uint64_t target, std::uint32_t ranges_max) {
   Cut cut{.begin = cursor};
   while (cursor.descriptor < descriptors.size() && cut.bytes < target && cut.ranges < ranges_max) {
     const std::uint64_t rest = descriptors[cursor.descriptor].length - cursor.offset;

@@ -18,6 +18,7 @@ Executor::Executor(const ExecutorOptions& options, std::uint64_t seed)
     : options_(options), prng_(seed), slices_(options.slices_max) {
   job_timers_.reserve(options_.transfers_max);
   output_.finished.reserve(options_.transfers_max);
+  tier_.reserve(kRailsPerPeerMax);
 }
 
 Result<PeerIndex> Executor::add_peer(std::span<const RailSpec> rails) {
@@ -113,8 +114,7 @@ void Executor::on(const RailEvent& event, Instant now) {
       const std::uint64_t before = std::max(lane.progress, lane.landed_here);
       if (event.value <= before) return;
       lane.progress = event.value;
-      lane.rate.on_placed(event.value - before, lane.queued() == 0, now);
-      refresh_window(lane);
+      if (lane.rate.on_placed(event.value - before, lane.queued() == 0, now)) refresh_window(lane);
       return;
     }
     case RailEventKind::kRoundTrip:
@@ -185,12 +185,7 @@ std::span<const Attempt> Executor::unposted(LaneIndex index) {
 void Executor::posted(LaneIndex index, std::size_t count) {
   Lane& lane = lanes_[index];
   SPINDRIFT_CHECK(count <= lane.next - lane.posted);
-  for (std::size_t i = 0; i < count; ++i, ++lane.posted) {
-    AttemptRecord& record = lane.record(lane.posted);
-    SPINDRIFT_CHECK(record.state == AttemptState::kMade);
-    record.state = AttemptState::kPosted;
-    slices_[record.slice].posted = true;
-  }
+  lane.posted += count;
   // What the rail did not take is offered again in the next cycle.
   lane.dirty = lane.posted != lane.next;
   if (lane.dirty) leftover_.push_back(index);

@@ -21,6 +21,7 @@
 //   perform output().actions, give output().finished back, output().clear();
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <set>
 #include <span>
@@ -94,7 +95,7 @@ class Executor {
   // Ends everything at this end: transfers fail with kShutDown, lanes are fenced.
   void stop(Instant now);
   // J of the window formula.
-  void set_jitter(Duration jitter) { jitter_ = jitter; }
+  void set_jitter(Duration jitter);
 
   // --- time -----------------------------------------------------------------------
   // Fires due timers, then binds as many slices as windows, rings and
@@ -125,9 +126,7 @@ class Executor {
     RailOrdinal avoid = kNoRail;      // where it failed last
     bool landed = false;
     bool queued = false;              // in the retry queue
-    bool posted = false;              // some rail had it once
-    SlabIndex prev = kNoSlab;         // the job's list of slices
-    SlabIndex next = kNoSlab;
+    bool posted = false;              // a settled attempt of it was on a rail
     SlabIndex retry_next = kNoSlab;
   };
   // One direction of one peer.
@@ -147,15 +146,27 @@ class Executor {
   static constexpr RailOrdinal kNoRail = 0xffff;
 
   // serve.cc: binding
-  struct Candidates;
+  // The lanes of one group that are up, as one serve() sees them; by place.
+  struct Candidates {
+    std::size_t count = 0;
+    std::uint64_t rails = 0;  // bit mask of their ordinals
+    std::uint64_t open = 0;   // bit mask by place: may still take slices in this pass
+    Rate sum;
+    std::array<LaneIndex, kRailsPerPeerMax> lanes{};
+    std::array<policies::LaneLoad, kRailsPerPeerMax> loads{};
+    std::array<Duration, kRailsPerPeerMax> finish{};  // of a typical slice; of open ones
+
+    std::span<const policies::LaneLoad> all() const { return {loads.data(), count}; }
+  };
   bool serve(std::uint32_t group, std::uint32_t& budget, Instant now);
   void gather(const Group& group, Candidates& out) const;
-  std::size_t pick(Candidates& lanes) const;
+  void weigh(Candidates& lanes, std::size_t place) const;
+  std::size_t pick(const Candidates& lanes) const;
   std::uint64_t bind_one(Group& group, Candidates& lanes, std::size_t chosen, Instant now);
   std::uint64_t bind_retry(Group& group, const Candidates& lanes, Lane& lane, Instant now);
   std::uint64_t bind_fresh(Job& job, const Candidates& lanes, std::size_t chosen, Instant now);
   std::uint64_t dynamic_size(const Job& job, const Candidates& lanes, std::size_t chosen,
-                             Instant now) const;
+                             Instant now);
   bool is_single_choice(const Job& job, const Candidates& lanes, const Lane& lane) const;
   void post_slice(SlabIndex slice, Lane& lane, Instant now);
   void refresh_window(Lane& lane) const;
@@ -176,9 +187,6 @@ class Executor {
   void count_failure(Lane& lane, Job& job);
   void retry(SlabIndex slice, RailOrdinal failed_on, Instant now);
   SlabIndex pop_retry(Job& job);
-  void link_slice(SlabIndex slice);
-  void unlink_slice(SlabIndex slice);
-  void drop_slice(SlabIndex slice);
   void drop_if_unused(SlabIndex slice);
   void fail(Job& job, Cause cause, Instant now);
   void finish_if_settled(Job& job, Instant now);
@@ -216,6 +224,8 @@ class Executor {
   std::size_t running_ = 0;
   IndexedHeap<Job*, JobTimer> job_timers_;
   std::set<std::pair<Instant, LaneIndex>> lane_timers_;  // lanes in kWaiting
+  Candidates candidates_;                // of the group that is being served
+  std::vector<policies::LaneLoad> tier_; // of them, those of one transfer's tier
   ExecutorOutput output_;
   std::vector<LaneIndex> leftover_;      // dirty lanes whose rail did not take all
 };

@@ -75,8 +75,7 @@ struct Job {
   std::uint64_t slice_max = 0;        // copy of any slice; at most the plan's
   std::uint64_t slice_min = 0;        // the plan's, at most slice_max
   std::vector<StaticShare> shares;    // by place in the first tier
-  SlabIndex slices_head = kNoSlab;    // slices not landed, doubly linked
-  SlabIndex retry_head = kNoSlab;     // of them, those to be posted again; FIFO
+  SlabIndex retry_head = kNoSlab;     // slices to be posted again; FIFO
   SlabIndex retry_tail = kNoSlab;
   Instant order{};                    // service order; ties by id
   Instant timer = kNever;

@@ -21,17 +21,6 @@ enum class LaneState : std::uint8_t {
   kWaiting,  // could not be connected or broke; tried again at reopen_at
 };
 
-enum class AttemptState : std::uint8_t {
-  kSettled,  // also: place not in use
-  kMade,     // cut and bound, not yet taken by the rail
-  kPosted,   // the rail has it
-};
-
-struct AttemptRecord {
-  SlabIndex slice = kNoSlab;
-  AttemptState state = AttemptState::kSettled;
-};
-
 struct Lane {
   // --- constant after add_peer ----------------------------------------------------
   LaneIndex index = kNoLane;
@@ -52,7 +41,7 @@ struct Lane {
 
   // --- attempts, a ring by sequence number: head <= posted <= next ------------------
   std::vector<Attempt> attempts;     // power of two places, allocated when first opened
-  std::vector<AttemptRecord> records;
+  std::vector<SlabIndex> slices;     // what each attempt carries; kNoSlab: it is settled
   std::uint64_t attempts_max = 0;    // outstanding at a time; the ring may be larger
   AttemptSeq head = 0;               // the oldest that is not settled
   AttemptSeq posted = 0;             // the next to hand to the rail
@@ -75,7 +64,8 @@ struct Lane {
 
   std::size_t mask() const { return attempts.size() - 1; }
   Attempt& attempt(AttemptSeq seq) { return attempts[seq & mask()]; }
-  AttemptRecord& record(AttemptSeq seq) { return records[seq & mask()]; }
+  SlabIndex& slice(AttemptSeq seq) { return slices[seq & mask()]; }
+  bool settled(AttemptSeq seq) const { return slices[seq & mask()] == kNoSlab; }
   bool ring_full() const { return next - head >= attempts_max; }
   // q: bytes outstanding that are not known to be placed.
   std::uint64_t queued() const {

@@ -24,7 +24,7 @@ void Executor::open(Lane& lane) {
     lane.attempts_max = std::min(options_.attempts_per_lane, lane.capabilities.attempts_max);
     const std::size_t places = std::bit_ceil(lane.attempts_max);
     lane.attempts.resize(places);
-    lane.records.resize(places);
+    lane.slices.resize(places, kNoSlab);
   }
   SPINDRIFT_CHECK(lane.head == lane.next);
   lane.state = LaneState::kOpening;
@@ -73,10 +73,10 @@ void Executor::begin_fence(Lane& lane, Cause cause, Instant now) {
                                .generation = lane.generation});
   }
   for (AttemptSeq seq = lane.head; seq < lane.next; ++seq) {
-    const AttemptRecord record = lane.record(seq);
-    if (record.state == AttemptState::kSettled) continue;
-    note_cause(lane, *slices_[record.slice].job, cause);
-    retry(record.slice, lane.ordinal, now);
+    if (lane.settled(seq)) continue;
+    const SlabIndex slice = lane.slice(seq);
+    note_cause(lane, *slices_[slice].job, cause);
+    retry(slice, lane.ordinal, now);
   }
   choose_tiers(groups_[lane.group]);
 }
@@ -93,7 +93,7 @@ void Executor::on_remote_fenced(LaneIndex index, Generation min_generation,
   // is settled with the rest, when this end is fenced too.
   lane.fenced_landed.clear();
   for (AttemptSeq seq = lane.head; seq < std::min(settled_end, lane.next); ++seq) {
-    if (lane.record(seq).state == AttemptState::kSettled) continue;
+    if (lane.settled(seq)) continue;
     if (std::find(refused.begin(), refused.end(), seq) == refused.end()) {
       lane.fenced_landed.push_back(seq);
     }
@@ -107,13 +107,13 @@ void Executor::fence_part_done(Lane& lane, Instant now) {
   const std::uint32_t failures = lane.failures;
   for (const AttemptSeq seq : lane.fenced_landed) {
     // Its acknowledgement may have come in after all.
-    if (seq < lane.head || lane.record(seq).state == AttemptState::kSettled) continue;
+    if (seq < lane.head || lane.settled(seq)) continue;
     settle_landed(lane, seq, now);
   }
   lane.fenced_landed.clear();
   lane.failures = failures;
   for (AttemptSeq seq = lane.head; seq < lane.next; ++seq) {
-    if (lane.record(seq).state != AttemptState::kSettled) settle_orphan(lane, seq, now);
+    if (!lane.settled(seq)) settle_orphan(lane, seq, now);
   }
   SPINDRIFT_CHECK(lane.head == lane.next && lane.outstanding == 0);
   reopen_later(lane, now);

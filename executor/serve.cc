@@ -22,19 +22,11 @@ constexpr std::uint64_t bit(std::size_t i) { return std::uint64_t{1} << i; }
 
 }  // namespace
 
-// The lanes of one group that are up.
-struct Executor::Candidates {
-  std::size_t count = 0;
-  std::uint64_t rails = 0;  // bit mask of their ordinals
-  std::uint64_t open = 0;   // bit mask by place: may still take slices in this pass
-  Rate sum;
-  std::array<LaneIndex, kRailsPerPeerMax> lanes{};
-  std::array<policies::LaneLoad, kRailsPerPeerMax> loads{};
-
-  std::span<const policies::LaneLoad> all() const { return {loads.data(), count}; }
-};
-
 void Executor::gather(const Group& group, Candidates& out) const {
+  out.count = 0;
+  out.rails = 0;
+  out.open = 0;
+  out.sum = Rate{};
   for (const LaneIndex index : group.lanes) {
     const Lane& lane = lanes_[index];
     if (lane.state != LaneState::kUp) continue;
@@ -45,44 +37,47 @@ void Executor::gather(const Group& group, Candidates& out) const {
     out.open |= bit(out.count);
     ++out.count;
   }
+  for (std::size_t place = 0; place < out.count; ++place) weigh(out, place);
 }
 
-// The open lane that would finish a typical slice first; count when none is.
-std::size_t Executor::pick(Candidates& lanes) const {
-  std::size_t best = lanes.count;
-  Duration best_time{};
-  for (std::size_t i = 0; i < lanes.count; ++i) {
-    if ((lanes.open & bit(i)) == 0) continue;
-    const Lane& lane = lanes_[lanes.lanes[i]];
-    if (lane.ring_full() || lanes.loads[i].queued >= lane.window) {
-      lanes.open &= ~bit(i);
-      continue;
-    }
-    const Duration time = policies::completion_time(lanes.loads[i], kTypicalSlice);
-    if (best == lanes.count || time < best_time) {
-      best = i;
-      best_time = time;
-    }
+// Closes a lane that has no room for another slice; else notes when it would
+// finish one, by which lanes are compared.
+void Executor::weigh(Candidates& lanes, std::size_t place) const {
+  const Lane& lane = lanes_[lanes.lanes[place]];
+  if (lane.ring_full() || lanes.loads[place].queued >= lane.window) {
+    lanes.open &= ~bit(place);
+  } else if (lanes.count > 1) {
+    lanes.finish[place] = policies::completion_time(lanes.loads[place], kTypicalSlice);
+  }
+}
+
+// The open lane that would finish a typical slice first; one must be open.
+std::size_t Executor::pick(const Candidates& lanes) const {
+  std::uint64_t left = lanes.open;
+  auto best = static_cast<std::size_t>(std::countr_zero(left));
+  for (left &= left - 1; left != 0; left &= left - 1) {
+    const auto place = static_cast<std::size_t>(std::countr_zero(left));
+    if (lanes.finish[place] < lanes.finish[best]) best = place;
   }
   return best;
 }
 
 // True when `budget` ended it while lanes still had room.
 bool Executor::serve(std::uint32_t index, std::uint32_t& budget, Instant now) {
-  Candidates lanes;
+  Candidates& lanes = candidates_;
   gather(groups_[index], lanes);
-  while (budget > 0) {
+  while (budget > 0 && lanes.open != 0) {
     const std::size_t chosen = pick(lanes);
-    if (chosen == lanes.count) return false;
     const std::uint64_t bytes = bind_one(groups_[index], lanes, chosen, now);
     if (bytes == 0) {
       lanes.open &= ~bit(chosen);
       continue;
     }
     lanes.loads[chosen].queued += bytes;
+    weigh(lanes, chosen);
     --budget;
   }
-  return pick(lanes) != lanes.count;
+  return lanes.open != 0;
 }
 
 // Gives the chosen lane one slice; its size, 0 when no transfer has one for it.
@@ -143,14 +138,9 @@ std::uint64_t Executor::bind_fresh(Job& job, const Candidates& lanes, std::size_
   }
   if (cut.bytes == 0) return 0;
 
-  const SlabIndex index = slices_.take();
+  const SlabIndex index = slices_.take(
+      {.job = &job, .begin = cut.begin, .bytes = cut.bytes, .ranges = cut.ranges});
   SPINDRIFT_CHECK(index != kNoSlab);
-  Slice& slice = slices_[index];
-  slice.job = &job;
-  slice.begin = cut.begin;
-  slice.bytes = cut.bytes;
-  slice.ranges = cut.ranges;
-  link_slice(index);
   job.unbound -= cut.bytes;
   ++job.slices;
   if (job.first_post == kNever) job.first_post = now;
@@ -162,33 +152,34 @@ std::uint64_t Executor::bind_fresh(Job& job, const Candidates& lanes, std::size_
 // The size of the next slice of `job` for the chosen lane; 0 when the lane is
 // refused, because the others finish the rest sooner.
 std::uint64_t Executor::dynamic_size(const Job& job, const Candidates& lanes, std::size_t chosen,
-                                     Instant now) const {
+                                     Instant now) {
   // Lanes outside the transfer's tier do not help it.
-  std::array<policies::LaneLoad, kRailsPerPeerMax> tier;
   std::span<const policies::LaneLoad> loads = lanes.all();
   Rate sum = lanes.sum;
   std::size_t place = chosen;
   if ((lanes.rails & ~job.tier_rails) != 0) {
-    std::size_t count = 0;
+    tier_.clear();
     sum = Rate{};
     for (std::size_t i = 0; i < lanes.count; ++i) {
       if ((job.tier_rails & bit(lanes_[lanes.lanes[i]].ordinal)) == 0) continue;
-      if (i == chosen) place = count;
+      if (i == chosen) place = tier_.size();
       sum.bytes_per_s += lanes.loads[i].rate.bytes_per_s;
-      tier[count++] = lanes.loads[i];
+      tier_.push_back(lanes.loads[i]);
     }
-    loads = {tier.data(), count};
+    loads = tier_;
   }
 
   const Lane& lane = lanes_[lanes.lanes[chosen]];
   const std::uint64_t least = std::min(job.slice_min, job.unbound);
-  std::uint64_t size = policies::slice_bytes({.rate = loads[place].rate,
+  const std::uint64_t size = policies::slice_bytes({.rate = loads[place].rate,
                                               .sum = sum,
                                               .unbound = job.unbound,
                                               .service_time = options_.service_time,
                                               .slice_min = least,
                                               .slice_max = job.slice_max});
   if (loads.size() == 1 || job.plan->spray == policies::Spray::kSingle) return size;
+  const Rate others{sum.bytes_per_s - loads[place].rate.bytes_per_s};
+  if (!policies::may_refuse(loads[place], others, size, job.unbound)) return size;
   if (!policies::refuses(loads, place, size, job.unbound)) return size;
   if (!policies::refuses(loads, place, least, job.unbound)) return least;
   // A healthy rail that was not looked at for a while gets a small slice, or a
@@ -215,7 +206,7 @@ void Executor::post_slice(SlabIndex index, Lane& lane, Instant now) {
   Slice& slice = slices_[index];
   Job& job = *slice.job;
   const AttemptSeq seq = lane.next++;
-  lane.record(seq) = {.slice = index, .state = AttemptState::kMade};
+  lane.slice(seq) = index;
   lane.attempt(seq) = {.lane = lane.index,
                        .generation = lane.generation,
                        .seq = seq,
@@ -235,6 +226,14 @@ void Executor::post_slice(SlabIndex index, Lane& lane, Instant now) {
   if (!lane.dirty) {
     lane.dirty = true;
     output_.dirty.push_back(lane.index);
+  }
+}
+
+void Executor::set_jitter(Duration jitter) {
+  if (jitter == jitter_) return;
+  jitter_ = jitter;
+  for (Lane& lane : lanes_) {
+    if (lane.state == LaneState::kUp) refresh_window(lane);
   }
 }
 

@@ -1,5 +1,6 @@
 // The ends of attempts, slices and transfers.
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "executor/executor.h"
@@ -11,17 +12,15 @@ SlabIndex Executor::settle(Lane& lane, AttemptSeq seq) {
   // A rail that reports what was never posted, or twice, is broken: going on
   // could finish a transfer whose bytes still move.
   SPINDRIFT_CHECK(seq >= lane.head && seq < lane.next);
-  AttemptRecord& record = lane.record(seq);
-  SPINDRIFT_CHECK(record.state != AttemptState::kSettled);
-  record.state = AttemptState::kSettled;
+  const SlabIndex index = std::exchange(lane.slice(seq), kNoSlab);
+  SPINDRIFT_CHECK(index != kNoSlab);
   lane.outstanding -= lane.attempt(seq).bytes;
-  while (lane.head < lane.next && lane.record(lane.head).state == AttemptState::kSettled) {
-    ++lane.head;
-  }
-  Slice& slice = slices_[record.slice];
+  while (lane.head < lane.next && lane.settled(lane.head)) ++lane.head;
+  Slice& slice = slices_[index];
+  slice.posted |= seq < lane.posted;
   --slice.live;
   --slice.job->unsettled;
-  return record.slice;
+  return index;
 }
 
 void Executor::settle_landed(Lane& lane, AttemptSeq seq, Instant now) {
@@ -31,10 +30,10 @@ void Executor::settle_landed(Lane& lane, AttemptSeq seq, Instant now) {
   lane.landed_here += bytes;
   lane.bytes_total += bytes;
   lane.failures = 0;
-  if (lane.landed_here > before) {
-    lane.rate.on_placed(lane.landed_here - before, lane.outstanding == 0, now);
+  if (lane.landed_here > before &&
+      lane.rate.on_placed(lane.landed_here - before, lane.outstanding == 0, now)) {
+    refresh_window(lane);
   }
-  refresh_window(lane);
 
   Slice& slice = slices_[index];
   Job& job = *slice.job;
@@ -42,7 +41,6 @@ void Executor::settle_landed(Lane& lane, AttemptSeq seq, Instant now) {
     slice.landed = true;
     job.landed += slice.bytes;
     job.tallies[lane.ordinal].bytes += slice.bytes;
-    unlink_slice(index);
   }
   drop_if_unused(index);
   if (job.unsettled == 0) finish_if_settled(job, now);
@@ -140,40 +138,15 @@ SlabIndex Executor::pop_retry(Job& job) {
 }
 
 // A slice is of no use any more when no attempt is out, it waits for none, and it
-// landed or will not be tried again.
+// landed or will not be tried again. An unlanded one of a failing job goes into
+// the job's account of what is not confirmed.
 void Executor::drop_if_unused(SlabIndex index) {
   const Slice& slice = slices_[index];
-  if (slice.live == 0 && !slice.queued && (slice.landed || slice.job->failing)) drop_slice(index);
-}
-
-// Forgets a slice that nothing refers to any more. An unlanded one of a failing
-// job goes into the job's account of what is not confirmed.
-void Executor::drop_slice(SlabIndex index) {
-  Slice& slice = slices_[index];
-  if (!slice.landed) {
-    slice.job->unlanded.push_back({slice.begin, slice.bytes, slice.posted});
-    unlink_slice(index);
-  }
+  if (slice.live > 0 || slice.queued || !(slice.landed || slice.job->failing)) return;
+  if (!slice.landed) slice.job->unlanded.push_back({slice.begin, slice.bytes, slice.posted});
   slices_.give_back(index);
 }
 
-void Executor::link_slice(SlabIndex index) {
-  Slice& slice = slices_[index];
-  slice.next = slice.job->slices_head;
-  slice.prev = kNoSlab;
-  if (slice.next != kNoSlab) slices_[slice.next].prev = index;
-  slice.job->slices_head = index;
-}
-
-void Executor::unlink_slice(SlabIndex index) {
-  Slice& slice = slices_[index];
-  if (slice.prev != kNoSlab) {
-    slices_[slice.prev].next = slice.next;
-  } else {
-    slice.job->slices_head = slice.next;
-  }
-  if (slice.next != kNoSlab) slices_[slice.next].prev = slice.prev;
-}
 
 // Decides the outcome; the caller goes on with finish_if_settled(). Nothing more
 // is cut or posted; what is outstanding has settle_grace to land by itself before
@@ -192,6 +165,8 @@ void Executor::finish_if_settled(Job& job, Instant now) {
   if (job.group_slot == kNotInHeap) return;  // finished already
   if (job.landed == job.bytes) job.outcome = Cause::kNone;
   if (job.outcome != Cause::kNone) collect_unlanded(job);
+  // Slices that were to be sent again, but whose originals had landed.
+  while (job.retry_head != kNoSlab) drop_if_unused(pop_retry(job));
   unlist(job);
   set_timer(job, kNever);
   Group& group = group_of(job);
@@ -206,10 +181,9 @@ void Executor::finish_if_settled(Job& job, Instant now) {
 
 // Slices were accounted for as they were dropped; what was never cut remains.
 void Executor::collect_unlanded(Job& job) {
-  while (job.slices_head != kNoSlab) {
-    SPINDRIFT_CHECK(slices_[job.slices_head].live == 0 && !slices_[job.slices_head].queued);
-    drop_slice(job.slices_head);
-  }
+  std::uint64_t known = job.landed + job.unbound;
+  for (const Unlanded& part : job.unlanded) known += part.bytes;
+  SPINDRIFT_CHECK(known == job.bytes);
   if (job.unbound == 0) return;
   if (job.plan->spray != policies::Spray::kRoundRobin) {
     job.unlanded.push_back({job.cursor, job.unbound, false});
@@ -252,8 +226,7 @@ void Executor::on_job_timer(Job& job, Instant now) {
     Lane& lane = lanes_[index];
     if (lane.state != LaneState::kUp) continue;
     for (AttemptSeq seq = lane.head; seq < lane.next; ++seq) {
-      const AttemptRecord& record = lane.record(seq);
-      if (record.state == AttemptState::kSettled || slices_[record.slice].job != &job) continue;
+      if (lane.settled(seq) || slices_[lane.slice(seq)].job != &job) continue;
       begin_fence(lane, Cause::kFenced, now);
       break;
     }

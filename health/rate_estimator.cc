@@ -4,20 +4,18 @@
 
 namespace spindrift::health {
 
-void RateEstimator::on_posted(std::uint64_t slice_bytes, bool was_empty, Instant now) {
-  slice_bytes_ = slice_bytes;
-  if (!was_empty) return;
+void RateEstimator::begin_after_empty(Instant now) {
   running_ = false;  // an interval must not contain an empty time
   posted_on_empty_ = now;
   bytes_ = 0;
 }
 
-void RateEstimator::on_placed(std::uint64_t bytes, bool now_empty, Instant now) {
+bool RateEstimator::consider(bool now_empty, Instant now) {
+  const Rate before = rate_;
   if (!running_) {
     // The first report after an empty time opens an interval. If it is also
     // the last one, the whole burst counts from its posting: an underestimate
     // by a round trip, which can only raise.
-    bytes_ += bytes;
     if (now_empty) {
       raise_to(Rate::of(bytes_, now - posted_on_empty_), now);
     } else {
@@ -25,9 +23,8 @@ void RateEstimator::on_placed(std::uint64_t bytes, bool now_empty, Instant now) 
       begin_ = now;
       bytes_ = 0;
     }
-    return;
+    return rate_ != before;
   }
-  bytes_ += bytes;
   const Duration span = now - begin_;
   if (span >= kSampleMin && bytes_ >= kSlicesPerSample * slice_bytes_) {
     take_sample(bytes_, span, now);
@@ -39,6 +36,7 @@ void RateEstimator::on_placed(std::uint64_t bytes, bool now_empty, Instant now) 
     running_ = false;
     bytes_ = 0;
   }
+  return rate_ != before;
 }
 
 void RateEstimator::on_interrupted() {

@@ -24,9 +24,18 @@ class RateEstimator {
   explicit RateEstimator(Rate initial) : rate_(initial) {}
 
   // Bytes were handed to the lane; `was_empty`: nothing was outstanding before.
-  void on_posted(std::uint64_t slice_bytes, bool was_empty, Instant now);
+  void on_posted(std::uint64_t slice_bytes, bool was_empty, Instant now) {
+    slice_bytes_ = slice_bytes;
+    if (was_empty) begin_after_empty(now);
+  }
   // `bytes` more were placed; `now_empty`: nothing is outstanding any more.
-  void on_placed(std::uint64_t bytes, bool now_empty, Instant now);
+  // True when the estimate changed.
+  bool on_placed(std::uint64_t bytes, bool now_empty, Instant now) {
+    bytes_ += bytes;
+    // In the middle of an interval, nearly always.
+    if (running_ && !now_empty && now - begin_ < kSampleMin) return false;
+    return consider(now_empty, now);
+  }
   // The lane broke or was fenced: what it had outstanding tells nothing.
   void on_interrupted();
 
@@ -40,6 +49,8 @@ class RateEstimator {
   static constexpr Duration kAverageSpan = std::chrono::milliseconds(200);
   static constexpr std::uint64_t kSlicesPerSample = 4;
 
+  void begin_after_empty(Instant now);
+  bool consider(bool now_empty, Instant now);
   void take_sample(std::uint64_t bytes, Duration span, Instant now);
   void raise_to(Rate seen, Instant now);
 

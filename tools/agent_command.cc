@@ -1,5 +1,4 @@
 // spindrift agent: memory that peers may use, until it is told to end.
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -11,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/log.h"
+#include "tools/child_process.h"
 #include "tools/commands.h"
 #include "tools/memory_block.h"
 #include "tools/signals.h"
@@ -74,18 +74,15 @@ Status say_ready(const Engine& engine, int fd) {
   if (!engine.metrics_address().empty()) line += " metrics=" + engine.metrics_address();
   line += '\n';
   if (::write(fd, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
-    return Status(Code::kIoError, "the ready line could not be written to descriptor " +
-                                      std::to_string(fd));
+    return Status(Code::kIoError,
+                  "the ready line could not be written to descriptor " + std::to_string(fd));
   }
   return {};
 }
 
 int serve(const AgentOptions& options) {
   EndSignals signals;
-  if (options.parent != 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != options.parent) return kDone;  // it ended before we could ask
-  }
+  if (options.parent != 0 && !end_with_parent(options.parent)) return kDone;
   Result<config::NodeConfig> node = read_node_file(options.config);
   if (!node.ok()) return fail(node.status());
   const std::vector<config::SegmentOptions> segments = node->segments;

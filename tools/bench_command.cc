@@ -1,8 +1,11 @@
 // spindrift bench: how fast, how evenly, and whether every byte was right.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -94,10 +97,32 @@ void show(ProgressLine& line, const PointOptions& point, const bench::Progress& 
                             static_cast<double>(std::max<std::int64_t>(1, point.duration.count()));
   const std::string what = std::string(point.operation == Operation::kWrite ? "write " : "read ") +
                            format_bytes_short(point.layout.bytes);
-  line.show(what, fraction,
-            std::string(bench::to_string(progress.phase)) + ", " +
-                format_rate(Rate::of(progress.bytes, progress.timed)),
-            read_monotonic_clock());
+  line.show(
+      what, fraction,
+      bench::to_string(progress.phase) +
+          (progress.bytes == 0 ? std::string()
+                               : ", " + format_rate(Rate::of(progress.bytes, progress.timed))),
+      read_monotonic_clock());
+}
+
+Duration cpu_time() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + Duration(used.tv_nsec);
+}
+
+// What staying connected costs this end while nothing moves.
+void stay_idle(const BenchOptions& options) {
+  const Duration before = cpu_time();
+  std::this_thread::sleep_for(options.idle);
+  const Duration used = cpu_time() - before;
+  if (options.json) {
+    std::printf("{\"schema\":\"spindrift/bench-idle/1\",\"idle_ns\":%lld,\"cpu_ns\":%lld}\n",
+                static_cast<long long>(options.idle.count()), static_cast<long long>(used.count()));
+  } else {
+    std::printf("idle for %s: %s of CPU time at this end\n", format_duration(options.idle).c_str(),
+                format_duration(used).c_str());
+  }
 }
 
 int measure(const BenchOptions& options) {
@@ -126,6 +151,7 @@ int measure(const BenchOptions& options) {
       all_good = all_good && result->failed_intents == 0 && result->verify_failures == 0;
     }
   }
+  if (options.idle.count() > 0) stay_idle(options);
   return all_good ? kDone : kFailed;
 }
 
@@ -234,6 +260,9 @@ void add_amounts(CLI::App& command, BenchOptions& options) {
       ->group(group);
   add_duration(command, {"--budget", "Time budget of an intent; default: the config's"},
                options.budget)
+      ->group(group);
+  add_duration(command, {"--idle", "Stay connected and idle at the end, and say what that cost"},
+               options.idle)
       ->group(group);
   command.add_flag("--verify", options.verify, "Compare every byte, outside the timed part")
       ->group(group);

@@ -18,7 +18,8 @@ constexpr char kAbout[] =
 Reads node, policy, topology and intent files (the `schema:` line says which one a
 file is) and the files that they name, and does nothing else with them.)";
 
-constexpr char kFooter[] = R"(One line per problem, as compilers write them, so that editors jump there:
+constexpr char kFooter[] =
+    R"(One line per problem, as compilers write them, so that editors jump there:
 
   node.yaml:4:9: error: `control.port` cannot be "70000"; allowed: 0 to 65535, ...
   policy.yaml:12:11: warning: rule "kv" can never match: ...

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@ namespace spindrift::tools {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(5);  // from SIGTERM to SIGKILL
-constexpr std::size_t kOutputMax = 64 * 1024;  // kept of a child's output
+constexpr std::size_t kOutputMax = 64 * 1024;            // kept of a child's output
 
 Status os_error(const std::string& what, int error) {
   return Status(Code::kIoError, {.what = what, .why = std::strerror(error), .os_error = error});
@@ -53,9 +54,7 @@ class SpawnPlan {
   SpawnPlan(const SpawnPlan&) = delete;
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 
-  void send_to(int fd, int target) {
-    ::posix_spawn_file_actions_adddup2(&actions_, fd, target);
-  }
+  void send_to(int fd, int target) { ::posix_spawn_file_actions_adddup2(&actions_, fd, target); }
   int spawn(pid_t& pid, const std::vector<std::string>& command) {
     std::vector<char*> arguments;
     for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -83,12 +82,16 @@ Result<TextFile> text_as_file(const std::string& text) {
   // Without MFD_CLOEXEC: children are to have it.
   TextFile made{FileDescriptor(::memfd_create("spindrift-config", 0)), {}};
   if (!made.file) return os_error("a file in memory", errno);
-  if (::pwrite(made.file.get(), text.data(), text.size(), 0) !=
-      static_cast<ssize_t>(text.size())) {
+  if (::pwrite(made.file.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
     return os_error("writing a file in memory", errno);
   }
   made.path = "/proc/self/fd/" + std::to_string(made.file.get());
   return made;
+}
+
+bool end_with_parent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  return ::getppid() == parent;
 }
 
 Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command, Output output) {
@@ -194,9 +197,9 @@ Status run_quietly(const std::vector<std::string>& command, Duration timeout) {
   const Result<int> status = child->wait(timeout);
   if (!status.ok()) return status.status();
   if (*status == 0) return {};
-  return Status(Code::kIoError,
-                {.what = line, .why = said.empty() ? "exit status " + std::to_string(*status)
-                                                   : said});
+  return Status(
+      Code::kIoError,
+      {.what = line, .why = said.empty() ? "exit status " + std::to_string(*status) : said});
 }
 
 }  // namespace spindrift::tools

@@ -26,6 +26,10 @@ struct TextFile {
 };
 Result<TextFile> text_as_file(const std::string& text);
 
+// For a process started by ChildProcess: it gets SIGTERM when `parent`, which
+// started it, ends. False when that has already happened.
+bool end_with_parent(pid_t parent);
+
 class ChildProcess {
  public:
   enum class Output { kInherit, kPipe, kPipeAll };  // the last: standard error too

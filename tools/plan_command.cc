@@ -59,8 +59,8 @@ int plan(const PlanOptions& options) {
   }
   const auto request = config::to_plan_request(intent.value, topology.value);
   if (!request.ok()) return fail(request.status());
-  const auto candidates = planner::candidates_between(topology.value, intent.value.initiator(),
-                                                      intent.value.peer());
+  const auto candidates =
+      planner::candidates_between(topology.value, intent.value.initiator(), intent.value.peer());
   if (!candidates.ok()) return fail(candidates.status());
 
   const planner::Explanation explanation =

@@ -13,7 +13,8 @@ constexpr std::size_t kSizesMax = 64;  // doubling reaches every 64-bit size wit
 template <typename T>
 T value_or_usage_error(const std::string& option, Result<T> parsed) {
   if (!parsed.ok()) {
-    const Status::Detail& detail = parsed.status().detail();
+    const Status status = parsed.status();
+    const Status::Detail& detail = status.detail();
     throw CLI::ValidationError(option,
                                detail.what + (detail.hint.empty() ? "" : "; " + detail.hint));
   }

@@ -13,7 +13,9 @@ EndSignals::EndSignals() {
   ::pthread_sigmask(SIG_BLOCK, &watched_, &before_);
 }
 
-EndSignals::~EndSignals() { release(); }
+EndSignals::~EndSignals() {
+  release();
+}
 
 std::optional<int> EndSignals::wait_for(Duration timeout) {
   const std::int64_t ns = std::max<std::int64_t>(0, to_ns(timeout));
@@ -31,6 +33,8 @@ int EndSignals::wait() {
   }
 }
 
-void EndSignals::release() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+void EndSignals::release() {
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 }  // namespace spindrift::tools

@@ -13,7 +13,9 @@ constexpr int kBarCells = 24;
 
 }  // namespace
 
-bool is_terminal(std::FILE* stream) { return ::isatty(::fileno(stream)) == 1; }
+bool is_terminal(std::FILE* stream) {
+  return ::isatty(::fileno(stream)) == 1;
+}
 
 std::string bar(double fraction, int width) {
   const int full = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * width + 0.5);
@@ -29,13 +31,13 @@ void ProgressLine::show(const std::string& what, double fraction, const std::str
   if (next_ == Instant{} && !terminal_) next_ = now + kPlainLine;  // short work needs no sign
   if (now < next_) return;
   next_ = now + (terminal_ ? kRedraw : kPlainLine);
-  const std::string text =
-      what + (fraction < 0 ? "" : " [" + bar(fraction, kBarCells) + "]") + " " + detail;
   if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s", text.c_str());
+    std::fprintf(stderr, "\r\033[K%s [%s] %s", what.c_str(), bar(fraction, kBarCells).c_str(),
+                 detail.c_str());
     drawn_ = true;
   } else {
-    std::fprintf(stderr, "%s\n", text.c_str());
+    std::fprintf(stderr, "%s: %.0f %%, %s\n", what.c_str(), 100 * std::clamp(fraction, 0.0, 1.0),
+                 detail.c_str());
   }
 }
 

@@ -21,7 +21,7 @@ class ProgressLine {
   explicit ProgressLine(bool enabled);
   ~ProgressLine() { clear(); }
 
-  // `fraction` below 0: unknown. Cheap to call often.
+  // `fraction` is in [0, 1]. Cheap to call often.
   void show(const std::string& what, double fraction, const std::string& detail, Instant now);
   // Takes the line away, for other output to follow.
   void clear();

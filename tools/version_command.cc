@@ -12,7 +12,8 @@
 namespace spindrift::tools {
 namespace {
 
-constexpr char kFooter[] = R"(Prints one `key value` line each for the command, the compiler that built it and
+constexpr char kFooter[] =
+    R"(Prints one `key value` line each for the command, the compiler that built it and
 the kernel that runs it. Put them into every report of a problem.
 
 Exit status: 0.)";
@@ -21,7 +22,7 @@ Exit status: 0.)";
 
 Versions read_versions() {
   Versions versions;
-  versions.spindrift = version();
+  versions.spindrift = SPINDRIFT_VERSION;  // linked in, so the header says what runs
 #if defined(__clang__)
   versions.compiler = "clang " __clang_version__;
 #else

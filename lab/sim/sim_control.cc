@@ -31,17 +31,18 @@ void SimControl::cut(control::ConnectionId connection) {
 }
 
 void SimControl::send(const control::FenceRequest& request) {
-  const Status sent = ends_[kInitiator].send(control::encode(control::SessionMessage(request)),
-                                             control::Spread::kAll, queue_.now());
-  if (!sent.ok()) on_error(sent.to_string());
-  pump(kInitiator);
+  send(kInitiator, control::encode(control::SessionMessage(request)));
 }
 
 void SimControl::send(const control::FenceReply& reply) {
-  const Status sent = ends_[kResponder].send(control::encode(control::SessionMessage(reply)),
-                                             control::Spread::kAll, queue_.now());
+  send(kResponder, control::encode(control::SessionMessage(reply)));
+}
+
+void SimControl::send(End end, std::string message) {
+  sent_[end].push_back(message);
+  const Status sent = ends_[end].send(std::move(message), control::Spread::kAll, queue_.now());
   if (!sent.ok()) on_error(sent.to_string());
-  pump(kResponder);
+  pump(end);
 }
 
 // Puts what an end wants to send on its way, and hands on what it delivered.
@@ -80,6 +81,12 @@ void SimControl::carry(End to, control::ConnectionId connection, const std::stri
 }
 
 void SimControl::deliver(End end, const std::string& bytes) {
+  std::deque<std::string>& expected = sent_[end == kInitiator ? kResponder : kInitiator];
+  if (expected.empty() || expected.front() != bytes) {
+    on_error("a message was delivered twice or out of order");
+    return;
+  }
+  expected.pop_front();
   const Result<control::SessionMessage> message = control::decode_message(bytes);
   if (!message.ok()) {
     on_error(message.status().to_string());

@@ -1,9 +1,11 @@
 // The control session from one simulated node to another: the real Session and
 // codec at both ends, over connections that lose, delay, duplicate and reorder
-// frames and that come and go.
+// frames and that come and go. It checks that each message arrives once and in
+// order.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 
@@ -35,10 +37,13 @@ class SimControl {
   void send(const control::FenceReply& reply);
   // No more faults from now on, so that what waits gets through.
   void heal() { faults_ = ControlFaults{}; }
+  // Messages on their way, in both directions.
+  std::size_t undelivered() const { return sent_[0].size() + sent_[1].size(); }
 
  private:
   enum End : int { kInitiator = 0, kResponder = 1 };
 
+  void send(End end, std::string message);
   void connect();
   void cut(control::ConnectionId connection);
   void pump(End end);
@@ -50,6 +55,7 @@ class SimControl {
   Prng& prng_;
   ControlFaults faults_;
   control::Session ends_[2];
+  std::deque<std::string> sent_[2];  // by the end that sent it
   Instant timer_[2] = {kNever, kNever};
   control::ConnectionId next_connection_ = 1;
 };

@@ -194,7 +194,10 @@ SimulationResult Run::run() {
       world_.ledger().violation("the world did not come to rest");
     }
   }
-  if (world_.ledger().violations().empty()) world_.ledger().check_nothing_running();
+  if (world_.ledger().violations().empty()) {
+    world_.ledger().check_nothing_running();
+    world_.check_at_rest();
+  }
 
   SimulationResult result;
   result.violations = world_.ledger().violations();

@@ -243,6 +243,18 @@ std::uint64_t World::fences() const {
   return sum;
 }
 
+// Nothing is left of what is over.
+void World::check_at_rest() {
+  for (const auto& node : nodes_) {
+    const executor::Executor& executor = node->worker.executor();
+    if (executor.running() > 0) ledger_.violation("a worker still counts transfers that ended");
+    if (executor.slices_outstanding() > 0) ledger_.violation("slices are left of no transfer");
+  }
+  for (const auto& [ends, control] : controls_) {
+    if (control->undelivered() > 0) ledger_.violation("control messages never arrived");
+  }
+}
+
 // Invariant 5: what is in flight is bounded by configuration.
 void World::check_bounds() {
   for (const auto& node : nodes_) {

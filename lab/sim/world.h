@@ -56,6 +56,8 @@ class World {
   const std::vector<std::unique_ptr<executor::Job>>& jobs() const { return jobs_; }
   std::uint64_t fences() const;
   void check_bounds();
+  // Once all transfers have ended.
+  void check_at_rest();
 
  private:
   struct Node;

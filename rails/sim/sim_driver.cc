@@ -194,7 +194,7 @@ void SimDriver::settle(const Attempt& attempt, Cause cause) {
 }
 
 void SimDriver::arrive_data(const Attempt& attempt, const Bytes& bytes, Cause cause) {
-  if (!current(attempt) || !lanes_.at(attempt.lane).up) return;
+  if (!current(attempt)) return;  // a broken lane's data land until it is fenced
   if (cause == Cause::kNone) {
     std::uint64_t done = 0;
     for_each_range(attempt, [&](const ResolvedDescriptor& range, std::uint64_t offset,
@@ -211,9 +211,15 @@ void SimDriver::fence_lane(LaneIndex index, Generation generation) {
   Lane& lane = lanes_.at(index);
   lane.generation = std::max(lane.generation, generation);
   lane.up = false;
-  lane.fenced = true;
   std::erase_if(events_, [index](const RailEvent& event) { return event.lane == index; });
-  emit({.kind = RailEventKind::kLocalFenced, .lane = index, .generation = generation});
+  // What it had taken goes on until the fence is reported, as on hardware whose
+  // queues must be flushed.
+  const Duration lasts = std::chrono::microseconds(static_cast<std::int64_t>(
+      network_.prng_.chance(500) ? network_.prng_.below(10'000) : 0));
+  network_.queue_.schedule(network_.queue_.now() + lasts, [this, index, generation] {
+    lanes_.at(index).fenced = true;
+    emit({.kind = RailEventKind::kLocalFenced, .lane = index, .generation = generation});
+  });
 }
 
 // --- as responder -----------------------------------------------------------------

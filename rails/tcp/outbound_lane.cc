@@ -68,17 +68,19 @@ Cause OutboundLane::send_queued(LaneContext& context, std::uint64_t& bytes) {
   return Cause::kNone;
 }
 
-std::uint64_t OutboundLane::serve(Instant now, bool readable, LaneContext& context) {
+std::uint64_t OutboundLane::serve(Instant now, Readiness ready, LaneContext& context) {
   if (state_ != State::kUp) return 0;
   Served served;
   // Answers first: they are what the executor waits for, and they tell the
   // cause when the peer closed with data still queued here.
-  if (readable) {
+  if (ready.readable) {
     served = direction_ == Operation::kWrite
                  ? stream_->acks.serve(socket_.get(), stream_->queue, context)
                  : stream_->reads.serve(socket_.get(), stream_->queue, context);
   }
-  if (served.down == Cause::kNone) served.down = send_queued(context, served.bytes);
+  if (served.down == Cause::kNone && ready.writable) {
+    served.down = send_queued(context, served.bytes);
+  }
   if (served.down == Cause::kProtocol) ++context.counters.protocol_errors;
   if (served.down != Cause::kNone) {
     break_down(served.down);

@@ -18,6 +18,12 @@
 
 namespace spindrift::rails::tcp {
 
+// What epoll said of a socket.
+struct Readiness {
+  bool readable = false;
+  bool writable = false;
+};
+
 class OutboundLane {
  public:
   OutboundLane(const LaneSpec& spec, std::uint32_t attempts_max)
@@ -28,7 +34,7 @@ class OutboundLane {
   std::size_t post(std::span<const Attempt> attempts, LaneContext& context);
   void fence(Generation generation);
   // After epoll said that the socket is ready.
-  std::uint64_t serve(Instant now, bool readable, LaneContext& context);
+  std::uint64_t serve(Instant now, Readiness ready, LaneContext& context);
   // The connection is over; the first cause is told.
   void break_down(Cause cause);
 

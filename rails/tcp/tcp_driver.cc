@@ -310,7 +310,7 @@ std::uint64_t TcpDriver::serve_outbound(LaneIndex index, std::uint32_t ready, In
                                         BoundedVector<RailEvent>& events) {
   OutboundLane* const lane = find(index);
   if (lane == nullptr || !lane->up()) return 0;
-  const std::uint64_t bytes = lane->serve(now, readable(ready), context_);
+  const std::uint64_t bytes = lane->serve(now, {readable(ready), writable(ready)}, context_);
   if (lane->up()) {
     const std::uint32_t wanted = wanted_events(true, lane->wants_to_send(), lane->interest, ready);
     if (!ask_epoll(lane->fd(), tag_of(kOutbound, index), wanted, lane->interest)) {

@@ -191,6 +191,22 @@ TEST_CASE("a session that ends takes its lanes along, and a new one starts afres
   rig.verify();
 }
 
+TEST_CASE("news that no peer sends wakes a sleeping worker as well") {
+  Rig rig(Operation::kWrite, 4096);
+  rig.run_dry();
+  rig.initiator().fence_lane(rig.lane(), 0);
+  rig.checker.on_fence(0);
+  CHECK(rig.ground().wait(Duration(0)));
+  rig.poll_initiator();
+  CHECK(rig.checker.fence_told());
+  rig.connect_unawaited(1);
+  CHECK(rig.ground().wait(Duration(0)));
+  rig.poll_initiator();
+  CHECK(rig.checker.up());
+  rig.run_dry();  // and it sleeps again, or this would not end
+  rig.verify();
+}
+
 TEST_CASE("a lane that was fenced before its connection arrived stays silent") {
   Rig rig(Operation::kWrite, 4096);
   Ground::Ends ends = rig.ground().link(rig.lane(), rig.id());

@@ -2,7 +2,7 @@
 // process: two threads, loopback, the same socket options, the same buffers,
 // warmed. A development aid: perf/loopback measures the whole engine.
 //
-//   tcp_loopback_ratio [MiB moved per figure] [rounds]
+//   tcp_loopback_ratio [MiB moved per figure] [rounds] [load]
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
@@ -163,7 +163,7 @@ double driver(Buffers& buffers, std::uint64_t total, const Load& load) {
   return rate;
 }
 
-void measure(std::uint64_t total, int rounds) {
+void measure(std::uint64_t total, int rounds, const std::string& only) {
   Buffers buffers;
   const std::pair<const char*, Load> loads[] = {
       {"write", {Operation::kWrite, false, false}},
@@ -175,6 +175,7 @@ void measure(std::uint64_t total, int rounds) {
   (void)raw(buffers, total);  // warms
   for (int round = 0; round < rounds; ++round) {
     for (const auto& [name, load] : loads) {
+      if (!only.empty() && only != name) continue;
       // Interleaved, so that drift of the machine hits both alike.
       const double cpu_before = cpu_seconds();
       const double base = raw(buffers, total);
@@ -194,6 +195,6 @@ void measure(std::uint64_t total, int rounds) {
 int main(int argc, char** argv) {
   const unsigned long long mib = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1024;
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 3;
-  spindrift::conformance::measure(std::max(mib, 64ULL) << 20, rounds);
+  spindrift::conformance::measure(std::max(mib, 64ULL) << 20, rounds, argc > 3 ? argv[3] : "");
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "rig.h"
 
 #include <catch2/catch.hpp>
+#include <exception>
 
 namespace spindrift::conformance {
 namespace {

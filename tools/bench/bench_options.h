@@ -17,8 +17,8 @@ struct BenchOptions {
   bool loopback = false;  // with an agent of its own on this machine
   std::string peer;       // else: a configured name or IP:PORT
   std::string segment = "bench";
-  std::string config;     // node file of this end; empty: the built-in one
-  std::string key_file;   // for the built-in one
+  std::string config;    // node file of this end; empty: the built-in one
+  std::string key_file;  // for the built-in one
   bool insecure = false;
   std::uint32_t rails = 1;    // loopback only: addresses 127.0.0.1, 127.0.0.2, ...
   std::uint32_t workers = 1;  // loopback only: threads at each end
@@ -44,6 +44,7 @@ struct BenchOptions {
   Duration duration = std::chrono::seconds(3);
   Duration warmup = std::chrono::milliseconds(500);
   Duration budget{0};  // of an intent; 0: the engine's default
+  Duration idle{0};    // after the last point
   bool verify = false;
   std::uint64_t seed = 1;
 

@@ -43,7 +43,7 @@ class Histogram {
   // Below 128: one bucket per value. Above: the leading 8 bits.
   static std::size_t bucket_of(std::uint64_t value) {
     if (value < kSub) return value;
-    const int shift = std::bit_width(value) - 1 - kSubBits;
+    const int shift = static_cast<int>(std::bit_width(value)) - 1 - kSubBits;
     return (static_cast<std::size_t>(shift) << kSubBits) + (value >> shift);
   }
   static std::uint64_t last_of(std::size_t bucket) {
@@ -52,9 +52,7 @@ class Histogram {
     const std::uint64_t first = (kSub + (bucket & (kSub - 1))) << shift;
     return first + ((std::uint64_t{1} << shift) - 1);
   }
-  static Duration to_duration(std::uint64_t ns) {
-    return Duration(static_cast<std::int64_t>(ns));
-  }
+  static Duration to_duration(std::uint64_t ns) { return Duration(static_cast<std::int64_t>(ns)); }
 
   std::array<std::uint64_t, kBuckets> buckets_{};
   std::uint64_t count_ = 0;

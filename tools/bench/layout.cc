@@ -8,8 +8,8 @@
 namespace spindrift::tools::bench {
 namespace {
 
-constexpr std::uint64_t kGap = 64;       // canaries after each descriptor: a cache line
-constexpr std::uint64_t kPage = 4096;    // large slots begin on one, as real blocks do
+constexpr std::uint64_t kGap = 64;     // canaries after each descriptor: a cache line
+constexpr std::uint64_t kPage = 4096;  // large slots begin on one, as real blocks do
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
   return (value + to - 1) / to * to;
@@ -28,7 +28,9 @@ std::vector<std::uint32_t> shuffled(std::uint64_t count, Prng& prng) {
 }
 
 // An odd number of bytes to begin later, below the gap.
-std::uint64_t odd_lead(Prng& prng) { return 1 + 2 * prng.below(kGap / 2 - 1); }
+std::uint64_t odd_lead(Prng& prng) {
+  return 1 + 2 * prng.below(kGap / 2 - 1);
+}
 
 }  // namespace
 

@@ -54,7 +54,7 @@ class Layout {
   const LayoutOptions options_;
   std::uint64_t slot_bytes_ = 0;
   std::vector<Piece> pieces_;
-  std::vector<std::uint32_t> by_local_;   // indices of pieces_, by offset
+  std::vector<std::uint32_t> by_local_;  // indices of pieces_, by offset
   std::vector<std::uint32_t> by_remote_;
 };
 

@@ -82,8 +82,8 @@ class Submitter {
     intent.integrity = load_.options->integrity;
     intent.ranges.reserve(load_.layout->pieces().size());
     for (const Piece& piece : load_.layout->pieces()) {
-      intent.ranges.push_back({load_.local + base + piece.local,
-                               load_.remote + base + piece.remote, piece.length});
+      intent.ranges.push_back(
+          {load_.local + base + piece.local, load_.remote + base + piece.remote, piece.length});
     }
     return intent;
   }
@@ -114,9 +114,9 @@ class Submitter {
     const Instant now = read_monotonic_clock();
     // One that finished while an older one was waited for could have been seen
     // then; when that was, the engine knows.
-    const Duration latency = had_finished ? std::min(now - oldest.begin, report.queue_time +
-                                                                             report.transport_time)
-                                          : now - oldest.begin;
+    const Duration latency =
+        had_finished ? std::min(now - oldest.begin, report.queue_time + report.transport_time)
+                     : now - oldest.begin;
     tally_.end = now;
     tally_.add(report);
     if (report.status.ok()) {

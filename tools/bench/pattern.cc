@@ -45,12 +45,12 @@ PatternKey pattern_key(std::uint64_t seed, std::uint64_t round, std::uint64_t sl
 }
 
 void fill_pattern(std::byte* at, PatternKey key, std::uint64_t offset, std::uint64_t length) {
-  for_each_word(key, offset, length,
-                [at](std::uint64_t position, std::uint64_t bytes, std::uint64_t within,
-                     std::uint64_t word) {
-                  word >>= within * 8;
-                  std::memcpy(at + position, &word, bytes);
-                });
+  for_each_word(
+      key, offset, length,
+      [at](std::uint64_t position, std::uint64_t bytes, std::uint64_t within, std::uint64_t word) {
+        word >>= within * 8;
+        std::memcpy(at + position, &word, bytes);
+      });
 }
 
 std::uint64_t count_differences(const std::byte* at, PatternKey key, std::uint64_t offset,

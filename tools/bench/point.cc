@@ -112,11 +112,11 @@ class Point {
 
   Status warm_up() {
     if (options_.warmup.count() <= 0) return {};
-    const RoundResult round = run_round(load(), {.duration = options_.warmup},
-                                        [this](std::uint64_t, std::uint64_t) {
-                                          observe(Phase::kWarmup);
-                                          return stopped();
-                                        });
+    const RoundResult round =
+        run_round(load(), {.duration = options_.warmup}, [this](std::uint64_t, std::uint64_t) {
+          observe(Phase::kWarmup);
+          return stopped();
+        });
     return round.tally.intents > 0 ? Status() : round.tally.first_failure;
   }
 
@@ -244,15 +244,21 @@ class Point {
 
 const char* to_string(Phase phase) {
   switch (phase) {
-    case Phase::kWarmup: return "warming up";
-    case Phase::kPrepare: return "laying out";
-    case Phase::kTimed: return "moving";
-    case Phase::kVerify: return "verifying";
+    case Phase::kWarmup:
+      return "warming up";
+    case Phase::kPrepare:
+      return "laying out";
+    case Phase::kTimed:
+      return "moving";
+    case Phase::kVerify:
+      return "verifying";
   }
   return "?";
 }
 
-std::uint64_t PointResult::goodput() const { return Rate::of(bytes, timed).bytes_per_s; }
+std::uint64_t PointResult::goodput() const {
+  return Rate::of(bytes, timed).bytes_per_s;
+}
 
 MemoryNeed memory_need(const PointOptions& options) {
   constexpr std::uint64_t kOutOfCaches = 256 * kMiB;

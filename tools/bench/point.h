@@ -56,7 +56,7 @@ struct PointOptions {
 };
 
 struct PointResult {
-  Duration timed{0};  // first submit to last outcome, over all rounds
+  Duration timed{0};          // first submit to last outcome, over all rounds
   std::uint64_t intents = 0;  // that completed
   std::uint64_t bytes = 0;    // confirmed landed within `timed`
   Histogram latency;

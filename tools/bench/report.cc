@@ -77,11 +77,11 @@ std::string rail_rows(const PointRecord& record) {
                                            : 100.0 * static_cast<double>(rail.bytes) /
                                                  static_cast<double>(result.bytes);
     char line[256];
-    std::snprintf(line, sizeof line, "        %-28s %10s %5.1f %%  %s in %llu slices%s\n",
-                  rail.rail.c_str(), format_rate(Rate::of(rail.bytes, result.timed)).c_str(), share,
-                  format_bytes_short(rail.bytes).c_str(),
-                  static_cast<unsigned long long>(rail.attempts),
-                  rail.failures == 0 ? "" : (", " + std::to_string(rail.failures) + " failed").c_str());
+    std::snprintf(
+        line, sizeof line, "        %-28s %10s %5.1f %%  %s in %llu slices%s\n", rail.rail.c_str(),
+        format_rate(Rate::of(rail.bytes, result.timed)).c_str(), share,
+        format_bytes_short(rail.bytes).c_str(), static_cast<unsigned long long>(rail.attempts),
+        rail.failures == 0 ? "" : (", " + std::to_string(rail.failures) + " failed").c_str());
     rows += line;
   }
   return rows;
@@ -143,19 +143,44 @@ Json inputs(const PointRecord& record) {
 }  // namespace
 
 std::string table_head() {
-  return row_of({{-5, ""}, {9, ""}, {6, ""}, {5, ""}, {8, "goodput"}, {7, ""}, {8, "latency"},
-                 {8, ""}, {8, ""}, {8, ""}, {8, ""}, {8, "submit"}, {7, ""}, {6, ""}, {-6, ""}}) +
-         row_of({{-5, "op"}, {9, "size"}, {6, "descr"}, {5, "depth"}, {8, "GB/s"}, {7, "Gbit/s"},
-                 {8, "p50"}, {8, "p90"}, {8, "p99"}, {8, "p99.9"}, {8, "max"}, {8, "/descr"},
-                 {7, "retries"}, {6, "failed"}, {-6, "verify"}});
+  return row_of({{-5, ""},
+                 {9, ""},
+                 {6, ""},
+                 {5, ""},
+                 {8, "goodput"},
+                 {7, ""},
+                 {8, "latency"},
+                 {8, ""},
+                 {8, ""},
+                 {8, ""},
+                 {8, ""},
+                 {8, "submit"},
+                 {7, ""},
+                 {6, ""},
+                 {-6, ""}}) +
+         row_of({{-5, "op"},
+                 {9, "size"},
+                 {6, "descr"},
+                 {5, "depth"},
+                 {8, "GB/s"},
+                 {7, "Gbit/s"},
+                 {8, "p50"},
+                 {8, "p90"},
+                 {8, "p99"},
+                 {8, "p99.9"},
+                 {8, "max"},
+                 {8, "/descr"},
+                 {7, "retries"},
+                 {6, "failed"},
+                 {-6, "verify"}});
 }
 
 std::string to_row(const PointRecord& record) {
   const PointResult& result = record.result;
   const PointOptions& point = record.point;
   const double goodput = static_cast<double>(result.goodput());
-  const std::string depth = std::to_string(point.depth) +
-                            (point.threads > 1 ? "x" + std::to_string(point.threads) : "");
+  const std::string depth =
+      std::to_string(point.depth) + (point.threads > 1 ? "x" + std::to_string(point.threads) : "");
   std::string text = row_of({{-5, name_of(point.operation)},
                              {9, format_bytes_short(point.layout.bytes)},
                              {6, std::to_string(point.layout.descriptors)},

@@ -46,10 +46,10 @@ std::string remote_node(const BenchOptions& options) {
 
 Result<policies::PolicySet> policy_of(const BenchOptions& options) {
   if (!options.spray.empty()) {
-    auto made = config::load_policy_text("schema: spindrift/policy/1\nname: spray-" +
-                                             options.spray + "\nrules:\n  - name: all\n    spray: " +
-                                             options.spray + "\n",
-                                         "--spray");
+    auto made =
+        config::load_policy_text("schema: spindrift/policy/1\nname: spray-" + options.spray +
+                                     "\nrules:\n  - name: all\n    spray: " + options.spray + "\n",
+                                 "--spray");
     if (!made.ok()) return made.status();
     return std::move(made.value);
   }
@@ -80,8 +80,7 @@ Result<Target> open_target(Engine& engine, const std::string& peer, const std::s
   return target;
 }
 
-Result<std::unique_ptr<Session>> Session::start(const BenchOptions& options,
-                                                std::uint64_t memory) {
+Result<std::unique_ptr<Session>> Session::start(const BenchOptions& options, std::uint64_t memory) {
   std::unique_ptr<Session> session(new Session());
   session->peer_ = options.peer;
   if (options.loopback) {
@@ -97,8 +96,8 @@ Result<std::unique_ptr<Session>> Session::start(const BenchOptions& options,
   Result<std::unique_ptr<Engine>> engine = start_engine(std::move(*config));
   if (!engine.ok()) return engine.status();
   session->engine_ = std::move(*engine);
-  Result<Target> target = open_target(*session->engine_, session->peer_, options.segment,
-                                      options.open_timeout);
+  Result<Target> target =
+      open_target(*session->engine_, session->peer_, options.segment, options.open_timeout);
   if (!target.ok()) return target.status();
   session->target_ = std::move(*target);
   if (Status status = session->take_memory(memory, options.verify); !status.ok()) return status;
@@ -106,8 +105,9 @@ Result<std::unique_ptr<Session>> Session::start(const BenchOptions& options,
 }
 
 Status Session::start_loopback_agent(const BenchOptions& options, std::uint64_t memory) {
-  const std::string text = loopback_node("bench-agent", options) + "segments:\n  - name: " +
-                           options.segment + "\n    size: " + config::write_size(memory) + "\n";
+  const std::string text = loopback_node("bench-agent", options) +
+                           "segments:\n  - name: " + options.segment +
+                           "\n    size: " + config::write_size(memory) + "\n";
   const Result<TextFile> file = text_as_file(text);
   if (!file.ok()) return file.status();
   const Result<std::string> program = own_path();

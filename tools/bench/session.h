@@ -37,9 +37,9 @@ class Session {
 
   Engine& engine() { return *engine_; }
   const Target& target() const { return target_; }
-  std::byte* memory() const { return memory_.data(); }     // source or destination
+  std::byte* memory() const { return memory_.data(); }        // source or destination
   std::byte* read_back() const { return read_back_.data(); }  // to verify with
-  std::uint64_t length() const { return length_; }          // of both, and of the target at least
+  std::uint64_t length() const { return length_; }            // of both, and of the target at least
 
  private:
   Session() = default;

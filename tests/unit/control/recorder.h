@@ -22,6 +22,7 @@ class Recorder : public ControlEvents {
   struct Seen {
     std::vector<std::pair<PeerSlot, RemotePeer>> connected;
     std::vector<std::pair<PeerSlot, Status>> lost;
+    std::vector<std::pair<PeerSlot, Status>> gone;
     std::vector<std::pair<LaneRequest, Status>> lane_failed;
     std::vector<FenceReply> fenced;
     std::vector<std::pair<InboundSession, RemotePeer>> opened;
@@ -52,6 +53,9 @@ class Recorder : public ControlEvents {
   }
   void peer_lost(PeerSlot peer, const Status& why) override {
     note([&](Seen& s) { s.lost.emplace_back(peer, why); });
+  }
+  void peer_gone(PeerSlot peer, const Status& why) override {
+    note([&](Seen& s) { s.gone.emplace_back(peer, why); });
   }
   void lane_connected(const LaneRequest& lane, FileDescriptor socket) override {
     note([&](Seen& s) { s.lanes_made.emplace_back(lane, std::move(socket)); });

@@ -218,6 +218,7 @@ TEST_CASE("What FENCED reports as placed has landed and is not sent again") {
   CHECK(job.tallies[0].bytes == 3000);
   CHECK(job.retries == 0);
   CHECK(rig.posted.size() == 3);
+  CHECK(rig.executor.slices_outstanding() == 0);  // their places in the retry queue are gone
 }
 
 TEST_CASE("What FENCED reports as refused, and what it does not reach, is sent again") {

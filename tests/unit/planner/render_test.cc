@@ -51,18 +51,18 @@ struct Example {
                                     .forbid = {{.local_device = "mgmt*"}},
                                     .slice_min = 256 * kKiB,
                                     .slice_max = 4 * kMiB},
-                     .place = {file, 7, 5}},
+                     .place = {file, 7, 11}},
                     {.name = "checkpoints",
                      .match = {.operation = Operation::kWrite,
                                .classes = {"checkpoint", "weights"},
                                .size_min = 64 * kMiB},
                      .directives = {.slice_min = kMiB, .integrity = Integrity::kCrc32c},
-                     .place = {file, 19, 5}},
+                     .place = {file, 19, 11}},
                     {.name = "archive",
                      .match = {.peers = {"archive-*"}},
                      .directives = {.spray = policies::Spray::kWeighted},
-                     .place = {file, 29, 5}},
-                    {.name = "everything-else", .place = {file, 37, 5}}};
+                     .place = {file, 29, 11}},
+                    {.name = "everything-else", .place = {file, 37, 11}}};
   }
   Explanation run() {
     const Candidates candidates = *candidates_between(topology, notes.local, request.peer);
@@ -83,7 +83,7 @@ Rules of docs/examples/policy.yaml, the first that matches directs
       kv-blocks        size 2 GiB is above 4 MiB
       checkpoints      class kv is not "checkpoint" or "weights"
       archive          peer decode-0 is not "archive-*"
-  ->  everything-else  matches (docs/examples/policy.yaml:37:5)
+  ->  everything-else  matches (docs/examples/policy.yaml:37:11)
 
 Plan of rule everything-else: least_completion, slices of 64 KiB to 16 MiB, up to 8 attempts a slice, no checksum of our own
 
@@ -195,7 +195,7 @@ TEST_CASE("the JSON of the example") {
     {
       "rule": "everything-else",
       "matched": true,
-      "why": "matches (docs/examples/policy.yaml:37:5)"
+      "why": "matches (docs/examples/policy.yaml:37:11)"
     }
   ],
   "plan": {
