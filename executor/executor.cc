@@ -193,7 +193,8 @@ void Executor::posted(LaneIndex index, std::size_t count) {
 
 health::LaneView Executor::view(LaneIndex index) const {
   const Lane& lane = lanes_[index];
-  return {.rate = lane.rate.rate(), .measured = lane.rate.measured(), .round_trip = lane.round_trip};
+  return {
+      .rate = lane.rate.rate(), .measured = lane.rate.measured(), .round_trip = lane.round_trip};
 }
 
 // Keeps the serving list in service order.

@@ -55,7 +55,7 @@ struct LaneAction {
 };
 
 struct ExecutorOutput {
-  std::vector<LaneIndex> dirty;     // lanes with attempts to hand over
+  std::vector<LaneIndex> dirty;  // lanes with attempts to hand over
   std::vector<LaneAction> actions;
   std::vector<Job*> finished;
 
@@ -121,21 +121,21 @@ class Executor {
     Cursor begin;
     std::uint64_t bytes = 0;
     std::uint32_t ranges = 0;
-    std::uint32_t attempts = 0;       // charged against the retry budget
-    std::uint32_t live = 0;           // attempts not settled
-    RailOrdinal avoid = kNoRail;      // where it failed last
+    std::uint32_t attempts = 0;   // charged against the retry budget
+    std::uint32_t live = 0;       // attempts not settled
+    RailOrdinal avoid = kNoRail;  // where it failed last
     bool landed = false;
-    bool queued = false;              // in the retry queue
-    bool posted = false;              // a settled attempt of it was on a rail
+    bool queued = false;  // in the retry queue
+    bool posted = false;  // a settled attempt of it was on a rail
     SlabIndex retry_next = kNoSlab;
   };
   // One direction of one peer.
   struct Group {
-    std::vector<LaneIndex> lanes;     // by ordinal
-    std::vector<Job*> serving;        // by service order: those with bytes to bind
-    std::vector<Job*> jobs;           // all that run; a job knows its place
-    std::uint32_t retries = 0;        // slices in retry queues
-    bool active = false;              // in active_
+    std::vector<LaneIndex> lanes;  // by ordinal
+    std::vector<Job*> serving;     // by service order: those with bytes to bind
+    std::vector<Job*> jobs;        // all that run; a job knows its place
+    std::uint32_t retries = 0;     // slices in retry queues
+    bool active = false;           // in active_
   };
   struct JobTimer {
     static std::pair<Instant, std::uint64_t> key(const Job* job) {
@@ -217,17 +217,17 @@ class Executor {
   Prng prng_;
   Duration jitter_ = std::chrono::milliseconds(1);
   std::vector<Lane> lanes_;
-  std::vector<Group> groups_;            // 2 per peer
-  std::vector<std::uint32_t> active_;    // groups with bytes to bind
-  std::size_t turn_ = 0;                 // which active group goes first
+  std::vector<Group> groups_;          // 2 per peer
+  std::vector<std::uint32_t> active_;  // groups with bytes to bind
+  std::size_t turn_ = 0;               // which active group goes first
   Slab<Slice> slices_;
   std::size_t running_ = 0;
   IndexedHeap<Job*, JobTimer> job_timers_;
   std::set<std::pair<Instant, LaneIndex>> lane_timers_;  // lanes in kWaiting
-  Candidates candidates_;                // of the group that is being served
-  std::vector<policies::LaneLoad> tier_; // of them, those of one transfer's tier
+  Candidates candidates_;                                // of the group that is being served
+  std::vector<policies::LaneLoad> tier_;                 // of them, those of one transfer's tier
   ExecutorOutput output_;
-  std::vector<LaneIndex> leftover_;      // dirty lanes whose rail did not take all
+  std::vector<LaneIndex> leftover_;  // dirty lanes whose rail did not take all
 };
 
 }  // namespace spindrift::executor

@@ -32,17 +32,17 @@ struct ExecutorOptions {
   Duration budget_base = std::chrono::seconds(30);
   Rate budget_rate{10'000'000};
 
-  std::uint32_t lanes_max = 4096;        // per worker; 1,000 peers of 2 rails, both directions
-  std::uint32_t transfers_max = 4096;    // running per worker; over it submit() says kBusy
-  std::uint32_t slices_max = 65536;      // outstanding per worker, 64 bytes each
-  std::uint32_t attempts_per_lane = 256; // outstanding per lane; 256 * 64 KiB = 16 MiB
-  std::uint32_t posts_per_cycle = 256;   // per duty cycle, so that polling gets its turn
+  std::uint32_t lanes_max = 4096;         // per worker; 1,000 peers of 2 rails, both directions
+  std::uint32_t transfers_max = 4096;     // running per worker; over it submit() says kBusy
+  std::uint32_t slices_max = 65536;       // outstanding per worker, 64 bytes each
+  std::uint32_t attempts_per_lane = 256;  // outstanding per lane; 256 * 64 KiB = 16 MiB
+  std::uint32_t posts_per_cycle = 256;    // per duty cycle, so that polling gets its turn
 };
 
 struct WorkerOptions {
-  std::uint32_t count = 1;             // threads that move data
-  std::vector<std::uint32_t> affinity; // CPUs, one per worker, or empty
-  std::uint32_t inbox_capacity = 8192; // commands waiting per worker
+  std::uint32_t count = 1;              // threads that move data
+  std::vector<std::uint32_t> affinity;  // CPUs, one per worker, or empty
+  std::uint32_t inbox_capacity = 8192;  // commands waiting per worker
   std::uint32_t events_per_cycle = 1024;
   // How long an idle worker spins before it sleeps in the kernel. 0 is best on
   // small machines: a spinning worker steals the peer's or the kernel's CPU.

@@ -31,31 +31,31 @@ struct Lane {
 
   // --- the connection -------------------------------------------------------------
   LaneState state = LaneState::kIdle;
-  Generation generation = 0;         // of the current or last connection
-  bool local_fence_due = false;      // kFencing: still waiting for this end,
-  bool remote_fence_due = false;     // and for the other end
+  Generation generation = 0;              // of the current or last connection
+  bool local_fence_due = false;           // kFencing: still waiting for this end,
+  bool remote_fence_due = false;          // and for the other end
   std::vector<AttemptSeq> fenced_landed;  // kFencing: what the other end had placed
-  std::uint32_t failures = 0;        // in a row, without a byte landed
+  std::uint32_t failures = 0;             // in a row, without a byte landed
   Cause last_cause = Cause::kNone;
   Instant reopen_at = kNever;
 
   // --- attempts, a ring by sequence number: head <= posted <= next ------------------
-  std::vector<Attempt> attempts;     // power of two places, allocated when first opened
-  std::vector<SlabIndex> slices;     // what each attempt carries; kNoSlab: it is settled
-  std::uint64_t attempts_max = 0;    // outstanding at a time; the ring may be larger
-  AttemptSeq head = 0;               // the oldest that is not settled
-  AttemptSeq posted = 0;             // the next to hand to the rail
-  AttemptSeq next = 0;               // the next to make
-  bool dirty = false;                // has made attempts the shell was told of
-  std::uint64_t outstanding = 0;     // bytes of attempts not settled
-  std::uint64_t progress = 0;        // bytes placed, as reported, this generation
-  std::uint64_t landed_here = 0;     // bytes of landed attempts, this generation
+  std::vector<Attempt> attempts;   // power of two places, allocated when first opened
+  std::vector<SlabIndex> slices;   // what each attempt carries; kNoSlab: it is settled
+  std::uint64_t attempts_max = 0;  // outstanding at a time; the ring may be larger
+  AttemptSeq head = 0;             // the oldest that is not settled
+  AttemptSeq posted = 0;           // the next to hand to the rail
+  AttemptSeq next = 0;             // the next to make
+  bool dirty = false;              // has made attempts the shell was told of
+  std::uint64_t outstanding = 0;   // bytes of attempts not settled
+  std::uint64_t progress = 0;      // bytes placed, as reported, this generation
+  std::uint64_t landed_here = 0;   // bytes of landed attempts, this generation
 
   // --- the estimates --------------------------------------------------------------
   health::RateEstimator rate{Rate{}};
   Duration round_trip{0};
-  std::uint64_t window = 0;          // bytes
-  std::uint64_t slice_bytes = 0;     // size of the latest slice
+  std::uint64_t window = 0;       // bytes
+  std::uint64_t slice_bytes = 0;  // size of the latest slice
 
   // --- counters -------------------------------------------------------------------
   std::uint64_t bytes_total = 0;

@@ -64,9 +64,8 @@ void Executor::begin_fence(Lane& lane, Cause cause, Instant now) {
   // that could be placed.
   lane.remote_fence_due =
       connected && lane.direction == Operation::kWrite && lane.head != lane.next;
-  output_.actions.push_back({.kind = LaneAction::Kind::kFenceLocal,
-                             .lane = lane.index,
-                             .generation = lane.generation});
+  output_.actions.push_back(
+      {.kind = LaneAction::Kind::kFenceLocal, .lane = lane.index, .generation = lane.generation});
   if (lane.remote_fence_due) {
     output_.actions.push_back({.kind = LaneAction::Kind::kFenceRemote,
                                .lane = lane.index,
@@ -81,9 +80,8 @@ void Executor::begin_fence(Lane& lane, Cause cause, Instant now) {
   choose_tiers(groups_[lane.group]);
 }
 
-void Executor::on_remote_fenced(LaneIndex index, Generation min_generation,
-                                AttemptSeq settled_end, std::span<const AttemptSeq> refused,
-                                Instant now) {
+void Executor::on_remote_fenced(LaneIndex index, Generation min_generation, AttemptSeq settled_end,
+                                std::span<const AttemptSeq> refused, Instant now) {
   SPINDRIFT_CHECK(index < lanes_.size());
   Lane& lane = lanes_[index];
   if (lane.state != LaneState::kFencing || !lane.remote_fence_due) return;

@@ -15,7 +15,9 @@ namespace spindrift::executor {
 
 Runner::Runner(Worker& worker, Duration spin, int cpu) : worker_(worker), spin_(spin), cpu_(cpu) {}
 
-Runner::~Runner() { stop(); }
+Runner::~Runner() {
+  stop();
+}
 
 Status Runner::start() {
   epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
@@ -78,7 +80,8 @@ void Runner::sleep(Instant until) {
     int timeout_ms = -1;
     if (until != kNever) {
       // Rounded up: waking early would only spin.
-      const auto wait = std::chrono::ceil<std::chrono::milliseconds>(until - read_monotonic_clock());
+      const auto wait =
+          std::chrono::ceil<std::chrono::milliseconds>(until - read_monotonic_clock());
       timeout_ms = static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, 60'000));
     }
     std::array<epoll_event, 8> events{};

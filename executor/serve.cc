@@ -18,7 +18,9 @@ constexpr std::uint64_t kTypicalSlice = 64 * kKiB;
 // by the first one's tail serves the next, but a long list is not searched.
 constexpr std::size_t kOffersMax = 64;
 
-constexpr std::uint64_t bit(std::size_t i) { return std::uint64_t{1} << i; }
+constexpr std::uint64_t bit(std::size_t i) {
+  return std::uint64_t{1} << i;
+}
 
 }  // namespace
 
@@ -81,8 +83,7 @@ bool Executor::serve(std::uint32_t index, std::uint32_t& budget, Instant now) {
 }
 
 // Gives the chosen lane one slice; its size, 0 when no transfer has one for it.
-std::uint64_t Executor::bind_one(Group& group, Candidates& lanes, std::size_t chosen,
-                                 Instant now) {
+std::uint64_t Executor::bind_one(Group& group, Candidates& lanes, std::size_t chosen, Instant now) {
   Lane& lane = lanes_[lanes.lanes[chosen]];
   if (group.retries > 0) {
     const std::uint64_t bytes = bind_retry(group, lanes, lane, now);
@@ -101,8 +102,7 @@ std::uint64_t Executor::bind_one(Group& group, Candidates& lanes, std::size_t ch
 
 // Slices that failed elsewhere go ahead of everything, on another rail if there
 // is one.
-std::uint64_t Executor::bind_retry(Group& group, const Candidates& lanes, Lane& lane,
-                                   Instant now) {
+std::uint64_t Executor::bind_retry(Group& group, const Candidates& lanes, Lane& lane, Instant now) {
   for (std::size_t i = 0; i < group.serving.size(); ++i) {
     Job& job = *group.serving[i];
     if (job.retry_head == kNoSlab || (job.tier_rails & bit(lane.ordinal)) == 0) continue;
@@ -138,8 +138,8 @@ std::uint64_t Executor::bind_fresh(Job& job, const Candidates& lanes, std::size_
   }
   if (cut.bytes == 0) return 0;
 
-  const SlabIndex index = slices_.take(
-      {.job = &job, .begin = cut.begin, .bytes = cut.bytes, .ranges = cut.ranges});
+  const SlabIndex index =
+      slices_.take({.job = &job, .begin = cut.begin, .bytes = cut.bytes, .ranges = cut.ranges});
   SPINDRIFT_CHECK(index != kNoSlab);
   job.unbound -= cut.bytes;
   ++job.slices;
@@ -172,11 +172,11 @@ std::uint64_t Executor::dynamic_size(const Job& job, const Candidates& lanes, st
   const Lane& lane = lanes_[lanes.lanes[chosen]];
   const std::uint64_t least = std::min(job.slice_min, job.unbound);
   const std::uint64_t size = policies::slice_bytes({.rate = loads[place].rate,
-                                              .sum = sum,
-                                              .unbound = job.unbound,
-                                              .service_time = options_.service_time,
-                                              .slice_min = least,
-                                              .slice_max = job.slice_max});
+                                                    .sum = sum,
+                                                    .unbound = job.unbound,
+                                                    .service_time = options_.service_time,
+                                                    .slice_min = least,
+                                                    .slice_max = job.slice_max});
   if (loads.size() == 1 || job.plan->spray == policies::Spray::kSingle) return size;
   const Rate others{sum.bytes_per_s - loads[place].rate.bytes_per_s};
   if (!policies::may_refuse(loads[place], others, size, job.unbound)) return size;

@@ -147,7 +147,6 @@ void Executor::drop_if_unused(SlabIndex index) {
   slices_.give_back(index);
 }
 
-
 // Decides the outcome; the caller goes on with finish_if_settled(). Nothing more
 // is cut or posted; what is outstanding has settle_grace to land by itself before
 // its lanes are fenced.

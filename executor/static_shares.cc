@@ -70,8 +70,8 @@ Cut Executor::cut_round_robin(Job& job, std::size_t place) {
 
 Cut Executor::cut_weighted(Job& job, const Lane& lane, std::size_t place) {
   StaticShare& share = job.shares[place];
-  const std::uint64_t wanted = std::clamp(lane.rate.rate().bytes_in(options_.service_time),
-                                          job.slice_min, job.slice_max);
+  const std::uint64_t wanted =
+      std::clamp(lane.rate.rate().bytes_in(options_.service_time), job.slice_min, job.slice_max);
   const Cut cut =
       cut_slice(job.descriptors, job.cursor, std::min(wanted, share.left), job.ranges_max);
   share.left -= cut.bytes;

@@ -22,7 +22,9 @@ Worker::Worker(const ExecutorOptions& executor, const WorkerOptions& options, st
 
 Worker::~Worker() = default;
 
-Status Worker::open() { return wakeup_.open(); }
+Status Worker::open() {
+  return wakeup_.open();
+}
 
 void Worker::add_driver(std::unique_ptr<rails::RailDriver> driver) {
   drivers_.push_back(std::move(driver));
@@ -130,8 +132,8 @@ void Worker::handle(AddPeer& command, Instant) {
       lane_places_.resize(lane_drivers_.size());
       lane_drivers_[lane] = driver;
       lane_places_[lane] = {*peer, ordinal};
-      const Status added = driver->add_lane(
-          {.lane = lane, .direction = direction, .facts = command.rails[i].facts});
+      const Status added =
+          driver->add_lane({.lane = lane, .direction = direction, .facts = command.rails[i].facts});
       SPINDRIFT_CHECK(added.ok());
     }
   }
@@ -203,7 +205,9 @@ void Worker::handle(ChangeRegions& command, Instant) {
   command.done();
 }
 
-void Worker::handle(Inspect& command, Instant) { command.look(executor_, drivers_); }
+void Worker::handle(Inspect& command, Instant) {
+  command.look(executor_, drivers_);
+}
 
 void Worker::handle(StopWorker&, Instant now) {
   executor_.stop(now);

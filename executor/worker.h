@@ -164,11 +164,11 @@ class Worker {
     PeerIndex peer;
     RailOrdinal ordinal;
   };
-  std::vector<LanePlace> lane_places_;            // by LaneIndex
+  std::vector<LanePlace> lane_places_;  // by LaneIndex
   BoundedVector<RailEvent> events_;
   health::PollGap gaps_;
   Instant last_cycle_ = kNever;
-  bool busy_ = false;                             // bytes were outstanding
+  bool busy_ = false;  // bytes were outstanding
   bool stopped_ = false;
   MpscQueue<Command> inbox_;
   Wakeup wakeup_;

@@ -54,12 +54,12 @@ class RateEstimator {
   void take_sample(std::uint64_t bytes, Duration span, Instant now);
   void raise_to(Rate seen, Instant now);
 
-  Rate rate_;                  // the estimate
-  Rate average_{0};            // over kAverageSpan
+  Rate rate_;        // the estimate
+  Rate average_{0};  // over kAverageSpan
   bool measured_ = false;
   Instant last_sample_{};
 
-  bool running_ = false;       // an interval has begun
+  bool running_ = false;  // an interval has begun
   Instant begin_{};
   std::uint64_t bytes_ = 0;
   std::uint64_t slice_bytes_ = 0;  // size of the latest slice

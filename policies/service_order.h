@@ -12,7 +12,8 @@ namespace spindrift::policies {
 
 constexpr Instant virtual_finish(Instant submitted, std::uint64_t bytes) {
   constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 60;  // a billion seconds
-  return after(submitted, Duration(static_cast<std::int64_t>(bytes < kBytesMax ? bytes : kBytesMax)));
+  return after(submitted,
+               Duration(static_cast<std::int64_t>(bytes < kBytesMax ? bytes : kBytesMax)));
 }
 
 }  // namespace spindrift::policies

@@ -11,10 +11,12 @@ namespace {
 constexpr auto kAmpleBudget = std::chrono::seconds(60);
 
 const std::byte* source_of(const executor::Job& job, const ResolvedDescriptor& d) {
-  return job.operation == Operation::kWrite ? d.local : reinterpret_cast<const std::byte*>(d.remote);
+  return job.operation == Operation::kWrite ? d.local
+                                            : reinterpret_cast<const std::byte*>(d.remote);
 }
 const std::byte* destination_of(const executor::Job& job, const ResolvedDescriptor& d) {
-  return job.operation == Operation::kWrite ? reinterpret_cast<const std::byte*>(d.remote) : d.local;
+  return job.operation == Operation::kWrite ? reinterpret_cast<const std::byte*>(d.remote)
+                                            : d.local;
 }
 
 }  // namespace
@@ -81,7 +83,8 @@ void Ledger::ended(executor::Job& job, Instant now) {
       if (arena->owner(cell) == job.id.value) arena->owner(cell) = 0;
     }
   }
-  note(2, job.id.value, static_cast<std::uint64_t>(to_ns(now)) ^ static_cast<std::uint64_t>(job.outcome));
+  note(2, job.id.value,
+       static_cast<std::uint64_t>(to_ns(now)) ^ static_cast<std::uint64_t>(job.outcome));
   active_.erase(it);
 }
 
@@ -119,10 +122,11 @@ void Ledger::check_margins(const Active& active) {
     std::vector<bool> asked(kCellBytes);
     const std::byte* base = arena.base() + cell * kCellBytes;
     for (const ResolvedDescriptor& d : active.job->descriptors) {
-      const std::byte* begin = destination_of(*active.job, d);
+      // In integers: a flawed range may lie anywhere, and wrap around.
+      const auto offset = reinterpret_cast<std::uint64_t>(destination_of(*active.job, d)) -
+                          reinterpret_cast<std::uint64_t>(base);
       for (std::uint64_t b = 0; b < d.length; ++b) {
-        const std::ptrdiff_t at = begin + b - base;
-        if (at >= 0 && at < static_cast<std::ptrdiff_t>(kCellBytes)) asked[at] = true;
+        if (offset + b < kCellBytes) asked[offset + b] = true;
       }
     }
     for (std::size_t b = 0; b < kCellBytes; ++b) {

@@ -59,8 +59,7 @@ class Ledger final : public rails::sim::MemoryWitness {
   // At the very end.
   void check_nothing_running();
 
-  void on_source_read(const Attempt& attempt, const std::byte* from,
-                      std::uint64_t length) override;
+  void on_source_read(const Attempt& attempt, const std::byte* from, std::uint64_t length) override;
   void on_destination_write(const Attempt& attempt, std::byte* to, std::uint64_t length) override;
 
   void violation(std::string text);

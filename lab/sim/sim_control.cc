@@ -57,8 +57,8 @@ void SimControl::pump(End end) {
     if (prng_.chance(faults_.lose_per_mille)) continue;
     const int copies = prng_.chance(faults_.duplicate_per_mille) ? 2 : 1;
     for (int i = 0; i < copies; ++i) {
-      const Duration delay = Duration(
-          static_cast<std::int64_t>(prng_.below(static_cast<std::uint64_t>(faults_.delay_max.count()) + 1)));
+      const Duration delay = Duration(static_cast<std::int64_t>(
+          prng_.below(static_cast<std::uint64_t>(faults_.delay_max.count()) + 1)));
       queue_.schedule(queue_.now() + delay,
                       [this, other, connection, bytes = control::encode(outgoing.frame)] {
                         carry(other, connection, bytes);

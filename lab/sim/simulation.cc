@@ -14,7 +14,8 @@ constexpr auto kWorldEnds = std::chrono::minutes(10);  // virtual; far beyond an
 constexpr std::size_t kStepsMax = 5'000'000;
 
 Duration up_to(Prng& prng, Duration max) {
-  return Duration(static_cast<std::int64_t>(prng.below(static_cast<std::uint64_t>(max.count()) + 1)));
+  return Duration(
+      static_cast<std::int64_t>(prng.below(static_cast<std::uint64_t>(max.count()) + 1)));
 }
 
 // Everything about a run is drawn from the seed, here and in draw_*().
@@ -39,6 +40,7 @@ WorldOptions draw_world(Prng& prng) {
     world.control.cut_per_mille = static_cast<std::uint32_t>(prng.below(20));
     world.control.delay_max = up_to(prng, std::chrono::milliseconds(20));
     world.connect_fail_per_mille = static_cast<std::uint32_t>(prng.below(150));
+    world.fence_again_per_mille = static_cast<std::uint32_t>(prng.below(300));
     world.hello_late_max = up_to(prng, std::chrono::milliseconds(300));
     world.blackout_max = up_to(prng, std::chrono::milliseconds(40));
   }
@@ -116,8 +118,8 @@ std::vector<ResolvedDescriptor> Run::draw_ranges(std::size_t from, std::size_t t
           std::min(tiny ? prng_.between(1, 300) : prng_.between(1, 4000), kCellBytes - 64 - at);
       ResolvedDescriptor& range = ranges.emplace_back();
       range.local = world_.arena(from).base() + local[i] * kCellBytes + at;
-      range.remote =
-          reinterpret_cast<std::uint64_t>(world_.arena(to).base() + remote[i] * kCellBytes + at + skew);
+      range.remote = reinterpret_cast<std::uint64_t>(world_.arena(to).base() +
+                                                     remote[i] * kCellBytes + at + skew);
       if (at + skew + length > kCellBytes) range.remote -= skew;
       range.length = length;
       range.remote_key = world_.key(to, false);
@@ -162,9 +164,15 @@ void Run::draw_surprises(std::size_t from, std::size_t to, executor::Job& job) {
   if (!job.descriptors.empty() && prng_.chance(30)) {
     ResolvedDescriptor& range = job.descriptors[prng_.below(job.descriptors.size())];
     switch (prng_.below(3)) {
-      case 0: range.remote_key ^= 1u << 20; break;               // never registered
-      case 1: range.remote_key = world_.key(to, true); break;    // read-only
-      default: range.remote = ~std::uint64_t{0} - 1; break;      // wraps around
+      case 0:
+        range.remote_key ^= 1u << 20;
+        break;  // never registered
+      case 1:
+        range.remote_key = world_.key(to, true);
+        break;  // read-only
+      default:
+        range.remote = ~std::uint64_t{0} - 1;
+        break;  // wraps around
     }
   }
   if (prng_.chance(50)) {
@@ -213,6 +221,8 @@ SimulationResult Run::run() {
 
 }  // namespace
 
-SimulationResult run_simulation(const SimulationOptions& options) { return Run(options).run(); }
+SimulationResult run_simulation(const SimulationOptions& options) {
+  return Run(options).run();
+}
 
 }  // namespace spindrift::lab::sim

@@ -16,8 +16,8 @@ namespace spindrift::lab::sim {
 
 struct SimulationOptions {
   std::uint64_t seed = 0;
-  std::uint32_t intents = 40;   // submitted in all
-  bool trace = false;           // print what happens, for debugging a seed
+  std::uint32_t intents = 40;  // submitted in all
+  bool trace = false;          // print what happens, for debugging a seed
 };
 
 struct SimulationResult {

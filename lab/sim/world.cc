@@ -74,12 +74,19 @@ World::World(const WorldOptions& options, std::uint64_t seed)
       }
       auto made = std::make_unique<SimControl>(queue_, prng_, options_.control);
       made->on_request = [this, a, b](const control::FenceRequest& request) {
-        send(*nodes_[b], executor::FenceInbound{{static_cast<std::uint32_t>(a), request.lane_key},
-                                                request.min_generation});
+        fence_inbound(a, b, request);
+        // Fences are idempotent, so one may be asked for again, and the answer
+        // come in the middle of the lane's next fence.
+        if (!prng_.chance(options_.fence_again_per_mille)) return;
+        const auto later =
+            std::chrono::microseconds(static_cast<std::int64_t>(prng_.below(500'000)));
+        queue_.schedule(queue_.now() + later,
+                        [this, a, b, request] { fence_inbound(a, b, request); });
       };
       made->on_reply = [this, a](const control::FenceReply& reply) {
-        send(*nodes_[a], executor::RemoteFenced{reply.lane_key, reply.min_generation,
-                                                {reply.settled_end, reply.refused}});
+        send(*nodes_[a],
+             executor::RemoteFenced{
+                 reply.lane_key, reply.min_generation, {reply.settled_end, reply.refused}});
       };
       made->on_error = [this](const std::string& text) { ledger_.violation("control: " + text); };
       controls_[{a, b}] = std::move(made);
@@ -103,7 +110,9 @@ std::string World::device(std::size_t node, std::size_t peer, std::size_t rail) 
   return "n" + std::to_string(node) + "." + std::to_string(peer) + "." + std::to_string(rail);
 }
 
-Arena& World::arena(std::size_t node) { return nodes_[node]->arena; }
+Arena& World::arena(std::size_t node) {
+  return nodes_[node]->arena;
+}
 
 std::vector<planner::RailCandidate> World::candidates(std::size_t from, std::size_t to) const {
   std::vector<planner::RailCandidate> rails;
@@ -130,7 +139,9 @@ std::size_t World::other(std::size_t node, executor::PeerIndex peer) const {
   return peer < node ? peer : peer + 1;
 }
 
-SimControl& World::control(std::size_t from, std::size_t to) { return *controls_.at({from, to}); }
+SimControl& World::control(std::size_t from, std::size_t to) {
+  return *controls_.at({from, to});
+}
 
 executor::Job& World::own(std::unique_ptr<executor::Job> job) {
   jobs_.push_back(std::move(job));
@@ -140,6 +151,11 @@ executor::Job& World::own(std::unique_ptr<executor::Job> job) {
 void World::send(Node& node, executor::Command command) {
   SPINDRIFT_CHECK(node.worker.send(command));
   wake(node);
+}
+
+void World::fence_inbound(std::size_t from, std::size_t to, const control::FenceRequest& request) {
+  send(*nodes_[to], executor::FenceInbound{{static_cast<std::uint32_t>(from), request.lane_key},
+                                           request.min_generation});
 }
 
 void World::submit(std::size_t node, executor::Job& job) {
@@ -264,7 +280,8 @@ void World::check_bounds() {
     }
     for (LaneIndex i = 0; i < executor.lane_count(); ++i) {
       const executor::Lane& lane = executor.lane(i);
-      if (lane.next - lane.head > lane.attempts.size()) ledger_.violation("a lane's ring is overfull");
+      if (lane.next - lane.head > lane.attempts.size())
+        ledger_.violation("a lane's ring is overfull");
       const bool idle = lane.head == lane.next;
       if (idle != (lane.outstanding == 0)) ledger_.violation("a lane's bytes do not add up");
     }

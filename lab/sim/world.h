@@ -24,9 +24,10 @@ struct WorldOptions {
   std::vector<rails::sim::LinkOptions> rails;  // between each two nodes
   ControlFaults control;
   std::uint32_t connect_fail_per_mille = 0;
-  Duration hello_late_max{0};     // now and then a hello waits this long on its way
-  Duration blackout_max{0};       // now and then a node does not run for this long
-  std::size_t cells = 64;         // memory of a node
+  std::uint32_t fence_again_per_mille = 0;  // a FENCE is handled a second time, later
+  Duration hello_late_max{0};               // now and then a hello waits this long on its way
+  Duration blackout_max{0};                 // now and then a node does not run for this long
+  std::size_t cells = 64;                   // memory of a node
   executor::ExecutorOptions executor;
 };
 
@@ -68,6 +69,7 @@ class World {
   void connect(Node& from, executor::PeerIndex peer, const executor::LaneAction& action);
   void adopted(Node& responder, rails::InboundLaneId id, Generation generation, bool ok);
   void send(Node& node, executor::Command command);
+  void fence_inbound(std::size_t from, std::size_t to, const control::FenceRequest& request);
   std::size_t other(std::size_t node, executor::PeerIndex peer) const;
   std::string device(std::size_t node, std::size_t peer, std::size_t rail) const;
 

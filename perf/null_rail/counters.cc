@@ -36,24 +36,48 @@ Function* original(const char* name) {
 
 // --- the replacements ---------------------------------------------------------------
 
-void* operator new(std::size_t size) { return allocate_or_throw(size, 1); }
-void* operator new[](std::size_t size) { return allocate_or_throw(size, 1); }
+void* operator new(std::size_t size) {
+  return allocate_or_throw(size, 1);
+}
+void* operator new[](std::size_t size) {
+  return allocate_or_throw(size, 1);
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocate_or_throw(size, static_cast<std::size_t>(alignment));
 }
 void* operator new[](std::size_t size, std::align_val_t alignment) {
   return allocate_or_throw(size, static_cast<std::size_t>(alignment));
 }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 1); }
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, 1); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size, 1);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size, 1);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
 
 extern "C" {
 __attribute__((visibility("default"))) int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
@@ -80,14 +104,18 @@ __attribute__((visibility("default"))) int pthread_rwlock_wrlock(pthread_rwlock_
 
 namespace spindrift::perf {
 
-Counts counts_so_far() { return counts; }
+Counts counts_so_far() {
+  return counts;
+}
 
 bool counting_works() {
   const Counts before = counts;
   std::mutex mutex;
   std::shared_mutex shared;
-  // Calls the operator by name: a new expression may be optimised away.
-  ::operator delete(::operator new(1));
+  // Calls the operator by name, since a new expression may be optimised away; and
+  // hides that it ends in free(), of which gcc warns.
+  void* volatile memory = ::operator new(1);
+  ::operator delete(memory);
   mutex.lock();
   mutex.unlock();
   shared.lock();

@@ -15,7 +15,9 @@ constexpr std::uint64_t kPage = 4 * kKiB;
 constexpr std::uint64_t kWarmUpSlices = 20'000;
 constexpr Duration kCycle = std::chrono::nanoseconds(25'600);
 
-executor::ExecutorOptions executor_options() { return {}; }
+executor::ExecutorOptions executor_options() {
+  return {};
+}
 
 std::shared_ptr<const planner::Plan> make_plan(std::uint32_t rails) {
   auto plan = std::make_shared<planner::Plan>();
@@ -27,7 +29,9 @@ std::shared_ptr<const planner::Plan> make_plan(std::uint32_t rails) {
   return plan;
 }
 
-double ns_since(Instant begin) { return static_cast<double>(to_ns(read_monotonic_clock() - begin)); }
+double ns_since(Instant begin) {
+  return static_cast<double>(to_ns(read_monotonic_clock() - begin));
+}
 
 }  // namespace
 
@@ -44,7 +48,9 @@ NullBench::NullBench(std::uint32_t rails)
   send(std::move(peer));
 }
 
-void NullBench::send(executor::Command command) { SPINDRIFT_CHECK(worker_.send(command)); }
+void NullBench::send(executor::Command command) {
+  SPINDRIFT_CHECK(worker_.send(command));
+}
 
 void NullBench::cycle() {
   now_ += kCycle;

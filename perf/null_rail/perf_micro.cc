@@ -114,10 +114,10 @@ std::optional<double> count_run(const std::string& self, std::uint64_t slices,
   const int fd = ::mkstemp(path);
   if (fd < 0) return {};
   ::close(fd);
-  const std::string command = "valgrind --tool=callgrind --callgrind-out-file=" +
-                              std::string(path) + " " + self + " --only-slices --slices " +
-                              std::to_string(slices) + " --rails " + std::to_string(rails) +
-                              " >/dev/null 2>&1";
+  const std::string command =
+      "valgrind --tool=callgrind --callgrind-out-file=" + std::string(path) + " " + self +
+      " --only-slices --slices " + std::to_string(slices) + " --rails " + std::to_string(rails) +
+      " >/dev/null 2>&1";
   std::optional<double> total;
   if (std::system(command.c_str()) == 0) {
     std::ifstream file(path);

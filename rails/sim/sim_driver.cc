@@ -83,7 +83,9 @@ Status SimDriver::add_lane(const LaneSpec& spec) {
   return Status(Code::kNotFound, "no simulated link for " + spec.facts.name());
 }
 
-void SimDriver::remove_lane(LaneIndex lane) { lanes_.erase(lane); }
+void SimDriver::remove_lane(LaneIndex lane) {
+  lanes_.erase(lane);
+}
 
 void SimDriver::connect_lane(LaneIndex index, Generation generation, AttemptSeq,
                              LaneEndpoint endpoint) {
@@ -112,7 +114,7 @@ std::size_t SimDriver::post(LaneIndex index, std::span<const Attempt> attempts) 
   const std::size_t room = capabilities_.attempts_max - lane.outstanding;
   std::size_t count = std::min(room, attempts.size());
   // Now and then a rail takes less than it is offered.
-  if (count > 1 && network_.prng_.chance(50)) count = 1 + network_.prng_.below(count - 1);
+  if (count > 1 && network_.prng_.chance(200)) count = 1 + network_.prng_.below(count - 1);
   for (std::size_t i = 0; i < count; ++i) {
     const Attempt attempt = attempts[i];
     ++lane.outstanding;
@@ -136,18 +138,17 @@ void SimDriver::depart_write(const Attempt& attempt) {
   const InboundLaneId id = lane.id;
   const Instant at = arrival(lane, network_.queue_.now());
   if (lane.spec.direction == Operation::kRead) {
-    network_.queue_.schedule(at, [responder, id, attempt, damaged] {
-      responder->arrive_read(id, attempt, damaged);
-    });
+    network_.queue_.schedule(
+        at, [responder, id, attempt, damaged] { responder->arrive_read(id, attempt, damaged); });
     return;
   }
   Bytes bytes;
   bytes.reserve(attempt.bytes);
-  for_each_range(attempt, [&](const ResolvedDescriptor& range, std::uint64_t offset,
-                              std::uint64_t length) {
-    network_.witness_.on_source_read(attempt, range.local + offset, length);
-    bytes.insert(bytes.end(), range.local + offset, range.local + offset + length);
-  });
+  for_each_range(attempt,
+                 [&](const ResolvedDescriptor& range, std::uint64_t offset, std::uint64_t length) {
+                   network_.witness_.on_source_read(attempt, range.local + offset, length);
+                   bytes.insert(bytes.end(), range.local + offset, range.local + offset + length);
+                 });
   network_.queue_.schedule(at, [responder, id, attempt, damaged, bytes = std::move(bytes)] {
     responder->arrive_write(id, attempt, bytes, damaged);
   });
@@ -162,8 +163,8 @@ void SimDriver::break_lane(Lane& lane) {
       network_.prng_.below(static_cast<std::uint64_t>(options.late_max.count()) + 1)));
   const LaneIndex index = lane.spec.lane;
   const Generation generation = lane.generation;
-  const Duration told_after = std::chrono::microseconds(
-      static_cast<std::int64_t>(network_.prng_.below(20'000)));
+  const Duration told_after =
+      std::chrono::microseconds(static_cast<std::int64_t>(network_.prng_.below(20'000)));
   network_.queue_.schedule(network_.queue_.now() + told_after, [this, index, generation] {
     Lane& broken = lanes_.at(index);
     if (broken.generation != generation || !broken.up) return;
@@ -176,8 +177,7 @@ void SimDriver::break_lane(Lane& lane) {
 }
 
 Instant SimDriver::arrival(Lane& lane, Instant departed) {
-  lane.last_arrival =
-      std::max(lane.last_arrival, departed + network_.flight(lane.out) + lane.late);
+  lane.last_arrival = std::max(lane.last_arrival, departed + network_.flight(lane.out) + lane.late);
   return lane.last_arrival;
 }
 
@@ -197,12 +197,12 @@ void SimDriver::arrive_data(const Attempt& attempt, const Bytes& bytes, Cause ca
   if (!current(attempt)) return;  // a broken lane's data land until it is fenced
   if (cause == Cause::kNone) {
     std::uint64_t done = 0;
-    for_each_range(attempt, [&](const ResolvedDescriptor& range, std::uint64_t offset,
-                                std::uint64_t length) {
-      network_.witness_.on_destination_write(attempt, range.local + offset, length);
-      std::memcpy(range.local + offset, bytes.data() + done, length);
-      done += length;
-    });
+    for_each_range(
+        attempt, [&](const ResolvedDescriptor& range, std::uint64_t offset, std::uint64_t length) {
+          network_.witness_.on_destination_write(attempt, range.local + offset, length);
+          std::memcpy(range.local + offset, bytes.data() + done, length);
+          done += length;
+        });
   }
   settle(attempt, cause);
 }
@@ -214,8 +214,8 @@ void SimDriver::fence_lane(LaneIndex index, Generation generation) {
   std::erase_if(events_, [index](const RailEvent& event) { return event.lane == index; });
   // What it had taken goes on until the fence is reported, as on hardware whose
   // queues must be flushed.
-  const Duration lasts = std::chrono::microseconds(static_cast<std::int64_t>(
-      network_.prng_.chance(500) ? network_.prng_.below(10'000) : 0));
+  const Duration lasts = std::chrono::microseconds(
+      static_cast<std::int64_t>(network_.prng_.chance(300) ? network_.prng_.below(100'000) : 0));
   network_.queue_.schedule(network_.queue_.now() + lasts, [this, index, generation] {
     lanes_.at(index).fenced = true;
     emit({.kind = RailEventKind::kLocalFenced, .lane = index, .generation = generation});
@@ -281,19 +281,19 @@ void SimDriver::arrive_write(InboundLaneId id, const Attempt& attempt, const Byt
   if (!lane.open || attempt.generation != lane.generation) return;
   SPINDRIFT_CHECK(attempt.seq == lane.report.settled_end);
   Cause why = damaged ? Cause::kChecksum : Cause::kNone;
-  for_each_range(attempt, [&](const ResolvedDescriptor& range, std::uint64_t offset,
-                              std::uint64_t length) {
-    if (why == Cause::kNone) (void)check(lane, range, offset, length, why);
-  });
+  for_each_range(attempt,
+                 [&](const ResolvedDescriptor& range, std::uint64_t offset, std::uint64_t length) {
+                   if (why == Cause::kNone) (void)check(lane, range, offset, length, why);
+                 });
   if (why == Cause::kNone) {
     std::uint64_t done = 0;
-    for_each_range(attempt, [&](const ResolvedDescriptor& range, std::uint64_t offset,
-                                std::uint64_t length) {
-      std::byte* to = check(lane, range, offset, length, why);
-      network_.witness_.on_destination_write(attempt, to, length);
-      std::memcpy(to, bytes.data() + done, length);
-      done += length;
-    });
+    for_each_range(
+        attempt, [&](const ResolvedDescriptor& range, std::uint64_t offset, std::uint64_t length) {
+          std::byte* to = check(lane, range, offset, length, why);
+          network_.witness_.on_destination_write(attempt, to, length);
+          std::memcpy(to, bytes.data() + done, length);
+          done += length;
+        });
   } else {
     lane.report.refused.push_back(attempt.seq);
   }
@@ -313,8 +313,8 @@ void SimDriver::arrive_read(InboundLaneId id, const Attempt& attempt, bool damag
   });
   SimDriver* initiator = lane.initiator;
   const SimNetwork::Passage back = initiator->lanes_.at(attempt.lane).in;
-  lane.last_departure = std::max(lane.last_departure, network_.departure(back, bytes.size()) +
-                                                          network_.flight(back));
+  lane.last_departure =
+      std::max(lane.last_departure, network_.departure(back, bytes.size()) + network_.flight(back));
   network_.queue_.schedule(lane.last_departure,
                            [initiator, attempt, why, bytes = std::move(bytes)] {
                              initiator->arrive_data(attempt, bytes, why);

@@ -26,10 +26,10 @@ namespace spindrift::rails::sim {
 struct LinkOptions {
   Rate rate{125'000'000};
   Duration latency = std::chrono::microseconds(100);  // one way
-  Duration jitter{0};                 // added to each passage, up to this
-  std::uint32_t fail_per_mille = 0;   // attempts that arrive damaged
-  std::uint32_t break_per_mille = 0;  // attempts at which the lane breaks
-  Duration late_max{0};               // how late a broken lane may still deliver
+  Duration jitter{0};                                 // added to each passage, up to this
+  std::uint32_t fail_per_mille = 0;                   // attempts that arrive damaged
+  std::uint32_t break_per_mille = 0;                  // attempts at which the lane breaks
+  Duration late_max{0};                               // how late a broken lane may still deliver
 };
 
 // Sees every access to memory; the simulator's checkers stand behind it.
@@ -111,11 +111,11 @@ class SimDriver final : public RailDriver {
     LaneSpec spec;
     SimNetwork::Passage out, in;
     Generation generation = 0;
-    bool up = false;          // connected, not broken, not fenced
-    bool fenced = true;       // nothing of `generation` may touch memory here
-    bool broken = false;      // kLaneDown is on its way or was told
-    Duration late{0};         // what a broken lane adds to each passage
-    Instant last_arrival{};   // packets of one lane stay in order
+    bool up = false;         // connected, not broken, not fenced
+    bool fenced = true;      // nothing of `generation` may touch memory here
+    bool broken = false;     // kLaneDown is on its way or was told
+    Duration late{0};        // what a broken lane adds to each passage
+    Instant last_arrival{};  // packets of one lane stay in order
     std::uint32_t outstanding = 0;
     SimDriver* responder = nullptr;
     InboundLaneId id;

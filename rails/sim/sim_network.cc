@@ -31,9 +31,8 @@ Instant SimNetwork::departure(const Passage& passage, std::uint64_t bytes) {
 
 Duration SimNetwork::flight(const Passage& passage) {
   const LinkOptions& options = passage.link->options;
-  return options.latency +
-         Duration(static_cast<std::int64_t>(
-             prng_.below(static_cast<std::uint64_t>(options.jitter.count()) + 1)));
+  return options.latency + Duration(static_cast<std::int64_t>(prng_.below(
+                               static_cast<std::uint64_t>(options.jitter.count()) + 1)));
 }
 
 }  // namespace spindrift::rails::sim

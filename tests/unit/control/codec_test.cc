@@ -95,7 +95,8 @@ std::vector<Golden> all_messages() {
 }
 
 std::filesystem::path golden_file(const char* name) {
-  return std::filesystem::path(__FILE__).parent_path() / "golden" / (std::string(name) + ".hex");
+  const auto folder = std::filesystem::path(SPINDRIFT_SOURCE_DIR) / "tests/unit/control/golden";
+  return folder / (std::string(name) + ".hex");
 }
 
 std::string to_hex(std::string_view bytes) {

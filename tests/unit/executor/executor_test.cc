@@ -161,8 +161,8 @@ TEST_CASE("No slice is larger than any rail of the plan can carry") {
   rail.ranges_max = 3;
   Rig rig(1, Rig::options(), rail);
   for (const policies::Spray spray :
-       {policies::Spray::kLeastCompletion, policies::Spray::kRoundRobin,
-        policies::Spray::kWeighted, policies::Spray::kSingle}) {
+       {policies::Spray::kLeastCompletion, policies::Spray::kRoundRobin, policies::Spray::kWeighted,
+        policies::Spray::kSingle}) {
     planner::Plan plan = plan_of({{0}}, 1000, 5000);  // a policy that asks for more
     plan.spray = spray;
     Job& job = rig.make({500, 10, 10, 10, 10, 5000, 1}, plan);

@@ -154,7 +154,9 @@ class Rig {
   }
 
   // --- what happened ----------------------------------------------------------------
-  LaneIndex write(RailOrdinal rail) const { return executor.lane_of(peer, rail, Operation::kWrite); }
+  LaneIndex write(RailOrdinal rail) const {
+    return executor.lane_of(peer, rail, Operation::kWrite);
+  }
   LaneIndex read(RailOrdinal rail) const { return executor.lane_of(peer, rail, Operation::kRead); }
   std::vector<Attempt> on(LaneIndex lane) const {
     std::vector<Attempt> found;
@@ -178,10 +180,10 @@ class Rig {
   PeerIndex peer = 0;
   Instant now{seconds(1)};
   Executor executor;
-  bool connects = true;                      // an asked-for lane is up at once
-  std::map<LaneIndex, std::size_t> takes;    // attempts per cycle; all where not named
-  std::vector<Attempt> posted;               // all that rails took, in order
-  std::vector<LaneAction> actions;           // all that was asked for
+  bool connects = true;                    // an asked-for lane is up at once
+  std::map<LaneIndex, std::size_t> takes;  // attempts per cycle; all where not named
+  std::vector<Attempt> posted;             // all that rails took, in order
+  std::vector<LaneAction> actions;         // all that was asked for
   std::vector<Job*> finished;
   int refused = 0;
 

@@ -74,9 +74,9 @@ TEST_CASE("Weighted: bytes in the proportion of the weights, exactly") {
   };
   const Case cases[] = {
       {{1, 1, 2}, 8000, {2000, 2000, 4000}},
-      {{3, 1, 1}, 7, {5, 1, 1}},            // 4.2, 1.4, 1.4: the rest to the first
+      {{3, 1, 1}, 7, {5, 1, 1}},  // 4.2, 1.4, 1.4: the rest to the first
       {{0, 1, 0}, 5000, {0, 5000, 0}},
-      {{1, 1}, 9000, {3000, 3000, 3000}},   // a rail that is not named weighs 1
+      {{1, 1}, 9000, {3000, 3000, 3000}},  // a rail that is not named weighs 1
       {{}, 9001, {3001, 3000, 3000}},
   };
   for (const Case& c : cases) {

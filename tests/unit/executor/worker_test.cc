@@ -80,8 +80,8 @@ struct Bench final : WorkerPorts {
   explicit Bench(const ExecutorOptions& options = Rig::options(), WorkerOptions shell = {})
       : worker(options, shell, 1, *this) {
     for (ScriptedDriver** driver : {&tcp, &sim}) {
-      auto made = std::make_unique<ScriptedDriver>(driver == &tcp ? Transport::kTcp
-                                                                  : Transport::kSim);
+      auto made =
+          std::make_unique<ScriptedDriver>(driver == &tcp ? Transport::kTcp : Transport::kSim);
       *driver = made.get();
       worker.add_driver(std::move(made));
     }
@@ -273,7 +273,9 @@ TEST_CASE("A change of rights holds in every driver before it is confirmed") {
   std::vector<std::size_t> told;
   bool changed = false;
   bench.send(ChangeRegions{[&](rails::RegionTable&) { changed = bench.tcp->calls.empty(); },
-                           [&] { told = {bench.tcp->calls.size(), bench.sim->calls.size()}; }});
+                           [&] {
+                             told = {bench.tcp->calls.size(), bench.sim->calls.size()};
+                           }});
   bench.work();
   CHECK(changed);
   CHECK(told == std::vector<std::size_t>{1, 1});

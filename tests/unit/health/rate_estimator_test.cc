@@ -103,6 +103,21 @@ TEST_CASE("What the caller did not offer does not lower the estimate") {
   CHECK(stream.now == estimator.last_sample());
 }
 
+TEST_CASE("It says when the estimate has changed") {
+  RateEstimator estimator(Rate{1'000'000});
+  Instant now{std::chrono::seconds(1)};
+  estimator.on_posted(kSlice, true, now);
+  now += milliseconds(1);
+  CHECK_FALSE(estimator.on_placed(1000, false, now));  // opens the interval
+  now += milliseconds(9);
+  CHECK_FALSE(estimator.on_placed(4 * kSlice, false, now));
+  now += milliseconds(1);
+  CHECK(estimator.on_placed(kSlice, false, now));
+  CHECK(estimator.rate() == Rate{5'000'000});
+  now += milliseconds(10);
+  CHECK_FALSE(estimator.on_placed(5 * kSlice, false, now));  // a sample of the same rate
+}
+
 TEST_CASE("A short burst that was faster than the estimate raises it") {
   RateEstimator estimator(Rate{1'000'000});
   Stream stream(estimator);

@@ -13,8 +13,8 @@ TEST_CASE("The wait doubles from the least to the most") {
     Duration wait;
   };
   const Case cases[] = {
-      {0, milliseconds(50)},   {1, milliseconds(50)},   {2, milliseconds(100)},
-      {3, milliseconds(200)},  {7, milliseconds(3200)}, {8, milliseconds(5000)},
+      {0, milliseconds(50)},    {1, milliseconds(50)},     {2, milliseconds(100)},
+      {3, milliseconds(200)},   {7, milliseconds(3200)},   {8, milliseconds(5000)},
       {31, milliseconds(5000)}, {~0u, milliseconds(5000)},
   };
   for (const Case& c : cases) {

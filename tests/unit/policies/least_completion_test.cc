@@ -1,5 +1,6 @@
 #include "policies/least_completion.h"
 
+#include <algorithm>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -40,14 +41,29 @@ TEST_CASE("A lane is refused when the others move the rest before it would be do
       {"the fast one is far away", {lane(10, 0, milliseconds(1)), lane(1)}, 1000, 1000, false},
       {"two others together", {lane(2), lane(2), lane(1)}, 1000, 4000, true},
       {"the others' reach adds up beyond 64 bits",
-       {{Rate{~std::uint64_t{0}}, Duration(0), 0}, {Rate{~std::uint64_t{0}}, Duration(0), 0},
+       {{Rate{~std::uint64_t{0}}, Duration(0), 0},
+        {Rate{~std::uint64_t{0}}, Duration(0), 0},
         lane(1)},
-       1'000'000'000, ~std::uint64_t{0} - 1, true},
+       1'000'000'000,
+       ~std::uint64_t{0} - 1,
+       true},
   };
   for (const Case& c : cases) {
     INFO(c.what);
     CHECK(refuses(c.lanes, c.lanes.size() - 1, c.slice, c.unbound) == c.refused);
+    Rate others;
+    for (std::size_t i = 0; i + 1 < c.lanes.size(); ++i) {
+      const std::uint64_t rate = c.lanes[i].rate.bytes_per_s;
+      others.bytes_per_s += std::min(rate, ~std::uint64_t{0} - others.bytes_per_s);
+    }
+    if (c.refused) CHECK(may_refuse(c.lanes.back(), others, c.slice, c.unbound));
   }
+}
+
+TEST_CASE("Far from the end a quick look tells that a lane is not refused") {
+  CHECK_FALSE(may_refuse(lane(1), Rate{10'000'000}, 1000, 10'001));
+  CHECK(may_refuse(lane(1), Rate{10'000'000}, 1000, 10'000));
+  CHECK_FALSE(may_refuse(lane(1), Rate{}, 1000, 1));
 }
 
 TEST_CASE("Some lane takes the last slice, however alike they are") {

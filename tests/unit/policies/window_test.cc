@@ -53,14 +53,14 @@ TEST_CASE("A slice is what the lane moves in a service time, and less towards th
     std::uint64_t rate, sum, unbound, min, max, slice;
   };
   const Case cases[] = {
-      {1'000'000, 2'000'000, 1'000'000, 100, 10'000, 2000},  // far from the end: 2 ms
-      {1'000'000, 2'000'000, 4000, 100, 10'000, 1000},       // a quarter: 1/2 of its share
-      {500'000, 2'000'000, 4000, 100, 10'000, 500},          // a slower lane: a smaller one
-      {1'000'000, 2'000'000, 40, 100, 10'000, 40},           // never more than there is
-      {1'000'000, 2'000'000, 200, 100, 10'000, 100},         // not below the least
+      {1'000'000, 2'000'000, 1'000'000, 100, 10'000, 2000},     // far from the end: 2 ms
+      {1'000'000, 2'000'000, 4000, 100, 10'000, 1000},          // a quarter: 1/2 of its share
+      {500'000, 2'000'000, 4000, 100, 10'000, 500},             // a slower lane: a smaller one
+      {1'000'000, 2'000'000, 40, 100, 10'000, 40},              // never more than there is
+      {1'000'000, 2'000'000, 200, 100, 10'000, 100},            // not below the least
       {9'000'000, 10'000'000, 1'000'000, 100, 10'000, 10'000},  // not above the most
-      {1'000'000, 1'000'000, 3000, 100, 10'000, 2000},       // alone: no sharing of the end
-      {0, 1'000'000, 3000, 100, 10'000, 100},                // a lane thought dead slow
+      {1'000'000, 1'000'000, 3000, 100, 10'000, 2000},          // alone: no sharing of the end
+      {0, 1'000'000, 3000, 100, 10'000, 100},                   // a lane thought dead slow
   };
   for (const Case& c : cases) {
     INFO(c.rate << " of " << c.sum << ", " << c.unbound << " left");
