@@ -16,7 +16,7 @@ namespace spindrift {
 
 namespace {
 
-constexpr std::size_t kPlansMax = 4096;  // a few per peer and rule
+constexpr std::size_t kPlansMax = 4096;     // a few per peer and rule
 constexpr std::uint32_t kWorkersMax = 255;  // one byte of a lane's key
 
 std::uint64_t random_word() {
@@ -47,11 +47,16 @@ config::NodeConfig completed(config::NodeConfig config) {
 
 LogLevel to_level(config::LogVerbosity verbosity) {
   switch (verbosity) {
-    case config::LogVerbosity::kDebug: return LogLevel::kDebug;
-    case config::LogVerbosity::kInfo: return LogLevel::kInfo;
-    case config::LogVerbosity::kWarn: return LogLevel::kWarn;
-    case config::LogVerbosity::kError: return LogLevel::kError;
-    case config::LogVerbosity::kOff: return LogLevel::kOff;
+    case config::LogVerbosity::kDebug:
+      return LogLevel::kDebug;
+    case config::LogVerbosity::kInfo:
+      return LogLevel::kInfo;
+    case config::LogVerbosity::kWarn:
+      return LogLevel::kWarn;
+    case config::LogVerbosity::kError:
+      return LogLevel::kError;
+    case config::LogVerbosity::kOff:
+      return LogLevel::kOff;
   }
   return LogLevel::kWarn;
 }
@@ -130,7 +135,9 @@ const std::string& Engine::Core::metrics_address() const {
   return metrics_ ? metrics_->address() : kOff;
 }
 
-Engine::Core::~Core() { stop(); }
+Engine::Core::~Core() {
+  stop();
+}
 
 // Transfers first, so that they settle in order; then nothing new can come in
 // (metrics, control), then the threads that touched memory, then the news.
@@ -193,7 +200,9 @@ void Engine::Core::abandon_running() {
   }
 }
 
-void Engine::Core::await_started() { started_.wait(false, std::memory_order_acquire); }
+void Engine::Core::await_started() {
+  started_.wait(false, std::memory_order_acquire);
+}
 
 bool Engine::Core::try_send(std::uint32_t worker, executor::Command& command) {
   return seats_[worker]->worker.send(command);

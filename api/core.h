@@ -115,7 +115,7 @@ class Engine::Core final : public control::ControlEvents {
   std::vector<std::unique_ptr<WorkerSeat>> seats_;
   std::unique_ptr<control::ControlPlane> control_;
   std::unique_ptr<api::MetricsServer> metrics_;
-  std::atomic<bool> started_{false};        // control_ is set; events wait for it
+  std::atomic<bool> started_{false};  // control_ is set; events wait for it
   std::atomic<bool> shutting_down_{false};
 
   mutable std::mutex peers_mutex_;

@@ -33,9 +33,15 @@ Engine::~Engine() {
   if (core_ != nullptr && core_->fork_guard().in_child()) (void)core_.release();
 }
 
-const std::string& Engine::name() const { return core_->name(); }
-const std::string& Engine::control_address() const { return core_->control_address(); }
-const std::string& Engine::metrics_address() const { return core_->metrics_address(); }
+const std::string& Engine::name() const {
+  return core_->name();
+}
+const std::string& Engine::control_address() const {
+  return core_->control_address();
+}
+const std::string& Engine::metrics_address() const {
+  return core_->metrics_address();
+}
 
 Result<Region> Engine::register_memory(const MemoryOptions& options) {
   if (Status status = core_->fork_guard().check(); !status.ok()) return status;

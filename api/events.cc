@@ -12,8 +12,8 @@ void Engine::Core::peer_connected(control::PeerSlot slot, const control::RemoteP
   std::vector<api::PeerRail> rails = api::pair_endpoints(control_->endpoints(), remote.endpoints);
   const executor::PeerIndex old_index = to.index();
   const bool known = to.first_lane() != kNoLane;
-  const api::Peer::Change change = to.connected(
-      remote, std::move(rails), seats_[to.worker()]->tcp_capabilities, same_host);
+  const api::Peer::Change change =
+      to.connected(remote, std::move(rails), seats_[to.worker()]->tcp_capabilities, same_host);
   if (change == api::Peer::Change::kSame) return;
   if (known) {
     // The process that had the old incarnation is gone, and all that it could
@@ -75,8 +75,8 @@ void Engine::Core::lane_connected(const control::LaneRequest& lane, FileDescript
 
 void Engine::Core::lane_failed(const control::LaneRequest& lane, const Status& why) {
   api::Peer& to = peer(lane.peer);
-  to.lane_result(lane_of_key(lane.lane_key), why.detail().why.empty() ? why.to_string()
-                                                                      : why.detail().why);
+  to.lane_result(lane_of_key(lane.lane_key),
+                 why.detail().why.empty() ? why.to_string() : why.detail().why);
   static LogLimiter limiter(5);
   limiter.log(LogLevel::kInfo, "lane to peer " + to.view().name + " failed: " + why.to_string());
   send(lane.worker, executor::LaneFailed{.lane = lane_of_key(lane.lane_key),
@@ -87,8 +87,9 @@ void Engine::Core::lane_failed(const control::LaneRequest& lane, const Status& w
 void Engine::Core::fenced(control::PeerSlot, const control::FenceReply& reply) {
   const std::uint32_t worker = worker_of_key(reply.lane_key);
   if (worker >= seats_.size()) return;  // a peer's invention
-  send(worker, executor::RemoteFenced{lane_of_key(reply.lane_key), reply.min_generation,
-                                      {reply.settled_end, reply.refused}});
+  send(worker,
+       executor::RemoteFenced{
+           lane_of_key(reply.lane_key), reply.min_generation, {reply.settled_end, reply.refused}});
 }
 
 // --- as responder -----------------------------------------------------------------

@@ -2,5 +2,7 @@
 #include "spindrift/version.h"
 
 namespace spindrift {
-const char* version() { return SPINDRIFT_VERSION; }
+const char* version() {
+  return SPINDRIFT_VERSION;
+}
 }  // namespace spindrift

@@ -21,7 +21,9 @@ std::uint64_t watch_forks() {
 
 ForkGuard::ForkGuard() : born_(watch_forks()) {}
 
-bool ForkGuard::in_child() const { return forks.load(std::memory_order_relaxed) != born_; }
+bool ForkGuard::in_child() const {
+  return forks.load(std::memory_order_relaxed) != born_;
+}
 
 Status ForkGuard::check() const {
   if (!in_child()) return {};

@@ -104,9 +104,9 @@ Result<QuiesceGuard> Engine::Core::quiesce(void* address, std::uint64_t length) 
   }
   std::size_t hint = 0;
   if (length == 0 || api::find_region(*regions_.snapshot(), begin, length, hint) == nullptr) {
-    return Status(Code::kNotRegistered,
-                  {.what = "quiesce", .why = "the range is not inside one registered region",
-                   .hint = "name a range of registered memory"});
+    return Status(Code::kNotRegistered, {.what = "quiesce",
+                                         .why = "the range is not inside one registered region",
+                                         .hint = "name a range of registered memory"});
   }
   const std::uint64_t token = next_quiesce_token_.fetch_add(1);
   change_regions([=](rails::RegionTable& table) { table.quiesce(token, begin, length); });

@@ -21,10 +21,11 @@ class Collector final : public prometheus::Collectable {
       auto family = std::find_if(families.begin(), families.end(),
                                  [&](const auto& known) { return known.name == value.name; });
       if (family == families.end()) {
-        families.push_back({value.name, value.help,
-                            value.counter ? prometheus::MetricType::Counter
-                                          : prometheus::MetricType::Gauge,
-                            {}});
+        families.push_back(
+            {value.name,
+             value.help,
+             value.counter ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge,
+             {}});
         family = families.end() - 1;
       }
       prometheus::ClientMetric& metric = family->metric.emplace_back();
@@ -81,6 +82,8 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::start(
 
 MetricsServer::MetricsServer(std::unique_ptr<Server> server) : server_(std::move(server)) {}
 MetricsServer::~MetricsServer() = default;
-const std::string& MetricsServer::address() const { return server_->address; }
+const std::string& MetricsServer::address() const {
+  return server_->address;
+}
 
 }  // namespace spindrift::api

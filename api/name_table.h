@@ -13,7 +13,8 @@ class NameTable {
  public:
   std::uint32_t number(const std::string& name) {
     std::lock_guard lock(mutex_);
-    return numbers_.try_emplace(name, static_cast<std::uint32_t>(numbers_.size() + 1)).first->second;
+    return numbers_.try_emplace(name, static_cast<std::uint32_t>(numbers_.size() + 1))
+        .first->second;
   }
 
  private:

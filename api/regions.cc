@@ -9,7 +9,9 @@ namespace spindrift::api {
 
 namespace {
 
-std::uint64_t as_number(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+std::uint64_t as_number(const void* p) {
+  return reinterpret_cast<std::uintptr_t>(p);
+}
 
 std::string describe(const void* address, std::uint64_t length) {
   char text[64];
@@ -30,10 +32,9 @@ Status check(const MemoryOptions& options) {
                    .why = "address + length wraps around the address space"});
   }
   if (options.location.kind != MemoryKind::kHost) {
-    return Status(Code::kUnsupported,
-                  {.what = "registering memory that is not host memory",
-                   .why = "no rail of this build can reach it",
-                   .hint = "copy through a host buffer"});
+    return Status(Code::kUnsupported, {.what = "registering memory that is not host memory",
+                                       .why = "no rail of this build can reach it",
+                                       .hint = "copy through a host buffer"});
   }
   if (options.segment.empty() && options.rights != Rights::kLocal) {
     return Status(Code::kInvalidArgument,
@@ -60,7 +61,8 @@ Result<LocalRegionPtr> Regions::add(const MemoryOptions& options) {
   const auto after = std::find_if(list_->begin(), list_->end(), [&](const LocalRegionPtr& other) {
     return as_number(other->base) + other->length > as_number(region->base);
   });
-  if (after != list_->end() && as_number((*after)->base) < as_number(region->base) + region->length) {
+  if (after != list_->end() &&
+      as_number((*after)->base) < as_number(region->base) + region->length) {
     return Status(Code::kAlreadyExists,
                   {.what = "registering memory at " + describe(options.address, options.length),
                    .why = "it overlaps the region at " + describe((*after)->base, (*after)->length),
@@ -128,11 +130,10 @@ const LocalRegionPtr* find_region(const RegionList& list, const std::byte* addre
            fits(as_number(address) - as_number(region.base), length, region.length);
   };
   if (hint < list.size() && holds(*list[hint])) return &list[hint];
-  const auto above =
-      std::upper_bound(list.begin(), list.end(), address,
-                       [](const std::byte* p, const LocalRegionPtr& region) {
-                         return as_number(p) < as_number(region->base);
-                       });
+  const auto above = std::upper_bound(list.begin(), list.end(), address,
+                                      [](const std::byte* p, const LocalRegionPtr& region) {
+                                        return as_number(p) < as_number(region->base);
+                                      });
   if (above == list.begin()) return nullptr;
   const auto found = above - 1;
   if (!holds(**found)) return nullptr;

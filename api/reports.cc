@@ -20,20 +20,22 @@ std::vector<RailStatus> Engine::Core::rails() const {
       statuses[i].usable = statuses[i].reason.empty();
     }
     const bool seen = inspect(to->worker(), {[&](const executor::Executor& executor, auto) {
-      for (std::size_t i = 0; i < rails.size(); ++i) {
-        const auto out = static_cast<LaneIndex>(first + i);
-        const auto in = static_cast<LaneIndex>(first + rails.size() + i);
-        if (in >= executor.lane_count()) return;
-        RailStatus& status = statuses[i];
-        const executor::Lane& writes = executor.lane(out);
-        const executor::Lane& reads = executor.lane(in);
-        if (writes.rate.measured()) status.rate_out_bps = writes.rate.rate().bytes_per_s;
-        if (reads.rate.measured()) status.rate_in_bps = reads.rate.rate().bytes_per_s;
-        status.bytes_out = writes.bytes_total;
-        status.bytes_in = reads.bytes_total;
-        status.failures = writes.failures_total + reads.failures_total;
-      }
-    }});
+                                for (std::size_t i = 0; i < rails.size(); ++i) {
+                                  const auto out = static_cast<LaneIndex>(first + i);
+                                  const auto in = static_cast<LaneIndex>(first + rails.size() + i);
+                                  if (in >= executor.lane_count()) return;
+                                  RailStatus& status = statuses[i];
+                                  const executor::Lane& writes = executor.lane(out);
+                                  const executor::Lane& reads = executor.lane(in);
+                                  if (writes.rate.measured())
+                                    status.rate_out_bps = writes.rate.rate().bytes_per_s;
+                                  if (reads.rate.measured())
+                                    status.rate_in_bps = reads.rate.rate().bytes_per_s;
+                                  status.bytes_out = writes.bytes_total;
+                                  status.bytes_in = reads.bytes_total;
+                                  status.failures = writes.failures_total + reads.failures_total;
+                                }
+                              }});
     if (seen) all.insert(all.end(), statuses.begin(), statuses.end());
   }
   return all;
@@ -84,12 +86,12 @@ api::MetricsSnapshot Engine::Core::metrics() const {
   for (std::uint32_t i = 0; i < seats_.size(); ++i) {
     std::uint64_t running = 0, slices = 0, in_flight = 0;
     const bool seen = inspect(i, {[&](const executor::Executor& executor, auto) {
-      running = executor.running();
-      slices = executor.slices_outstanding();
-      for (LaneIndex lane = 0; lane < executor.lane_count(); ++lane) {
-        in_flight += executor.lane(lane).outstanding;
-      }
-    }});
+                                running = executor.running();
+                                slices = executor.slices_outstanding();
+                                for (LaneIndex lane = 0; lane < executor.lane_count(); ++lane) {
+                                  in_flight += executor.lane(lane).outstanding;
+                                }
+                              }});
     if (!seen) continue;
     const std::vector<std::pair<std::string, std::string>> labels{{"worker", std::to_string(i)}};
     add("spindrift_transfers_running", "Transfers that run now.", false,
@@ -105,8 +107,10 @@ api::MetricsSnapshot Engine::Core::metrics() const {
           {"peer", rail.peer}, {"rail", rail.rail}, {"direction", direction}};
     };
     const std::string landed = "Bytes that landed, by rail.";
-    add("spindrift_rail_bytes_total", landed, true, static_cast<double>(rail.bytes_out), labels("out"));
-    add("spindrift_rail_bytes_total", landed, true, static_cast<double>(rail.bytes_in), labels("in"));
+    add("spindrift_rail_bytes_total", landed, true, static_cast<double>(rail.bytes_out),
+        labels("out"));
+    add("spindrift_rail_bytes_total", landed, true, static_cast<double>(rail.bytes_in),
+        labels("in"));
     const std::string rate = "Measured placement rate in bytes per second; 0: not measured yet.";
     add("spindrift_rail_rate_bytes_per_second", rate, false, static_cast<double>(rail.rate_out_bps),
         labels("out"));

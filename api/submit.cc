@@ -10,7 +10,9 @@ namespace spindrift::api {
 
 namespace {
 
-std::uint64_t as_number(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+std::uint64_t as_number(const void* p) {
+  return reinterpret_cast<std::uintptr_t>(p);
+}
 
 Status range_error(Code code, const Intent& intent, std::size_t index, std::string why,
                    std::string hint) {
@@ -19,8 +21,9 @@ Status range_error(Code code, const Intent& intent, std::size_t index, std::stri
   std::snprintf(text, sizeof text, "range %zu (local %p, remote 0x%llx, %llu bytes)", index,
                 range.local, static_cast<unsigned long long>(range.remote),
                 static_cast<unsigned long long>(range.length));
-  return Status(code, {.what = text, .why = std::move(why), .hint = std::move(hint),
-                       .peer = intent.target.peer()});
+  return Status(
+      code,
+      {.what = text, .why = std::move(why), .hint = std::move(hint), .peer = intent.target.peer()});
 }
 
 // Finds the segment's region that holds a remote range; neighbours are usual.
@@ -63,7 +66,8 @@ Status check_overlap(const Intent& intent, const std::vector<ResolvedDescriptor>
     std::snprintf(text, sizeof text, "destination ranges overlap at 0x%llx",
                   static_cast<unsigned long long>(spans[i].first));
     return Status(Code::kInvalidArgument,
-                  {.what = text, .hint = "submit them as separate intents, one after the other",
+                  {.what = text,
+                   .hint = "submit them as separate intents, one after the other",
                    .peer = intent.target.peer()});
   }
   return {};
@@ -111,10 +115,10 @@ Status resolve(const Intent& intent, const RegionList& regions, Transfer::State&
     const SegmentRegion* remote =
         find_remote(intent.target.regions(), range.remote, range.length, remote_hint);
     if (remote == nullptr) {
-      return range_error(Code::kOutOfRange, intent, i,
-                         "its remote side is not inside one region of segment " +
-                             intent.target.name(),
-                         "see Segment::regions() for what there is");
+      return range_error(
+          Code::kOutOfRange, intent, i,
+          "its remote side is not inside one region of segment " + intent.target.name(),
+          "see Segment::regions() for what there is");
     }
     if (!allows(remote->rights, want)) {
       return range_error(Code::kPermissionDenied, intent, i,
@@ -154,7 +158,8 @@ Result<std::shared_ptr<Transfer::State>> prepare(Intent& intent, const PeerView&
     return Status(Code::kInvalidArgument, "an operation that is neither write nor read");
   }
   if (intent.budget.count() < 0) {
-    return Status(Code::kInvalidArgument, {.what = "a negative time budget", .hint = "0 means the default"});
+    return Status(Code::kInvalidArgument,
+                  {.what = "a negative time budget", .hint = "0 means the default"});
   }
   if (intent.ranges.size() > std::numeric_limits<std::uint32_t>::max()) {
     return Status(Code::kInvalidArgument, "more than 2^32 ranges in one intent");
@@ -162,7 +167,8 @@ Result<std::shared_ptr<Transfer::State>> prepare(Intent& intent, const PeerView&
   if (intent.target.data().incarnation != peer.incarnation) {
     return Status(Code::kPeerRestarted,
                   {.what = "segment " + intent.target.name() + " belongs to an earlier process",
-                   .hint = "open the segment again", .peer = intent.target.peer()});
+                   .hint = "open the segment again",
+                   .peer = intent.target.peer()});
   }
   auto state = std::make_shared<Transfer::State>();
   Status status = resolve(intent, regions, *state);

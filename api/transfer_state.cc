@@ -129,9 +129,13 @@ std::string Transfer::State::causes() const {
   return text;
 }
 
-TransferId Transfer::id() const { return state_->job.id; }
+TransferId Transfer::id() const {
+  return state_->job.id;
+}
 
-bool Transfer::finished() const { return state_->finished(); }
+bool Transfer::finished() const {
+  return state_->finished();
+}
 
 bool Transfer::wait(std::chrono::nanoseconds timeout) const {
   const auto now = std::chrono::steady_clock::now();
@@ -147,6 +151,8 @@ const TransferReport& Transfer::wait() const {
   return state_->report();
 }
 
-const TransferReport& Transfer::report() const { return state_->report(); }
+const TransferReport& Transfer::report() const {
+  return state_->report();
+}
 
 }  // namespace spindrift

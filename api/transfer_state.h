@@ -27,14 +27,14 @@ class Transfer::State {
   // --- constant once submitted ----------------------------------------------------
   TransferJob job;
   std::string peer;
-  std::string what;  // "write of 64 MiB to segment kv"
+  std::string what;                                            // "write of 64 MiB to segment kv"
   std::shared_ptr<const std::vector<std::string>> rail_names;  // by ordinal
   std::vector<std::uint32_t> original;  // descriptor index in the intent; empty: the same
   std::vector<api::LocalRegionPtr> regions;
   std::function<void(const TransferReport&)> on_finished;
   std::uint32_t worker = 0;
-  bool to_fd = false;         // reported by take_finished()
-  bool has_callback = false;  // on_finished was given; it is moved out when called
+  bool to_fd = false;             // reported by take_finished()
+  bool has_callback = false;      // on_finished was given; it is moved out when called
   std::shared_ptr<api::Peer> to;  // for what its rails say of themselves
 
   // On the worker's thread, once.

@@ -11,7 +11,9 @@ namespace spindrift {
 
 namespace {
 
-Status shut_down() { return Status(Code::kShutDown, "the engine is being destroyed"); }
+Status shut_down() {
+  return Status(Code::kShutDown, "the engine is being destroyed");
+}
 
 }  // namespace
 
@@ -19,8 +21,8 @@ api::Peer& Engine::Core::peer(control::PeerSlot slot) {
   std::lock_guard lock(peers_mutex_);
   while (peers_.size() <= slot) {
     const auto next = static_cast<control::PeerSlot>(peers_.size());
-    peers_.push_back(std::make_shared<api::Peer>(
-        next, next % static_cast<std::uint32_t>(seats_.size())));
+    peers_.push_back(
+        std::make_shared<api::Peer>(next, next % static_cast<std::uint32_t>(seats_.size())));
   }
   return *peers_[slot];
 }
@@ -44,11 +46,10 @@ Result<control::PeerSlot> Engine::Core::find_peer(const std::string& name_or_add
   for (const config::PeerOptions& known : config_.peers) {
     known_names += (known_names.empty() ? "" : ", ") + known.name;
   }
-  return Status(Code::kNotFound,
-                {.what = "peer " + name_or_address,
-                 .why = "it is neither a configured name nor IP:PORT",
-                 .hint = known_names.empty() ? "the configuration names no peers"
-                                             : "configured: " + known_names});
+  return Status(Code::kNotFound, {.what = "peer " + name_or_address,
+                                  .why = "it is neither a configured name nor IP:PORT",
+                                  .hint = known_names.empty() ? "the configuration names no peers"
+                                                              : "configured: " + known_names});
 }
 
 Result<Segment> Engine::Core::open_segment(const std::string& name, const std::string& segment,
@@ -96,7 +97,8 @@ Result<Transfer> Engine::Core::submit(Intent intent) {
                   {.what = "no rail leads to this peer",
                    .why = view.status.ok() ? "its devices and ours could not be paired"
                                            : view.status.to_string(),
-                   .hint = "spindrift topo --peer shows both sides", .peer = view.name});
+                   .hint = "spindrift topo --peer shows both sides",
+                   .peer = view.name});
   }
   const std::shared_ptr<const api::RegionList> regions = regions_.snapshot();
   Result<std::shared_ptr<Transfer::State>> prepared = api::prepare(intent, view, *regions);
@@ -150,8 +152,7 @@ Result<Transfer> Engine::Core::submit(Intent intent) {
 // A place among the transfers that may run on a worker.
 Status Engine::Core::take_place(const Intent& intent, std::uint32_t worker) {
   const auto free = [this, worker] {
-    return shutting_down_.load() ||
-           seats_[worker]->places_taken < config_.executor.transfers_max;
+    return shutting_down_.load() || seats_[worker]->places_taken < config_.executor.transfers_max;
   };
   std::unique_lock lock(running_mutex_);
   if (!free() && intent.on_full == OnFull::kWait) {
@@ -161,11 +162,10 @@ Status Engine::Core::take_place(const Intent& intent, std::uint32_t worker) {
   }
   if (shutting_down_.load()) return shut_down();
   if (!free()) {
-    return Status(Code::kBusy,
-                  {.what = std::to_string(config_.executor.transfers_max) +
-                           " transfers run on this worker already",
-                   .hint = "wait for some, submit with OnFull::kWait, or raise "
-                           "executor.transfers_max"});
+    return Status(Code::kBusy, {.what = std::to_string(config_.executor.transfers_max) +
+                                        " transfers run on this worker already",
+                                .hint = "wait for some, submit with OnFull::kWait, or raise "
+                                        "executor.transfers_max"});
   }
   ++seats_[worker]->places_taken;
   return {};

@@ -15,7 +15,9 @@ inline constexpr unsigned kLaneKeyLaneBits = 24;
 constexpr std::uint32_t lane_key_of(std::uint32_t worker, LaneIndex lane) {
   return worker << kLaneKeyLaneBits | lane;
 }
-constexpr std::uint32_t worker_of_key(std::uint32_t key) { return key >> kLaneKeyLaneBits; }
+constexpr std::uint32_t worker_of_key(std::uint32_t key) {
+  return key >> kLaneKeyLaneBits;
+}
 constexpr LaneIndex lane_of_key(std::uint32_t key) {
   return key & ((1u << kLaneKeyLaneBits) - 1);
 }

@@ -12,20 +12,20 @@ namespace spindrift {
 enum class Cause : std::uint8_t {
   kNone = 0,
   // The request's own fault: another rail would say the same. Not retried.
-  kBadRange,        // the responder: outside the region, or overflow
-  kNoRight,         // the responder: region not granted with this right
-  kNoRegion,        // the responder: unregistered or revoked meanwhile
-  kQuiesced,        // the responder: the owner has quiesced the range
+  kBadRange,  // the responder: outside the region, or overflow
+  kNoRight,   // the responder: region not granted with this right
+  kNoRegion,  // the responder: unregistered or revoked meanwhile
+  kQuiesced,  // the responder: the owner has quiesced the range
   // The lane's or path's fault: retried on another rail.
-  kChecksum,        // CRC mismatch at the receiver
+  kChecksum,  // CRC mismatch at the receiver
   kConnectionReset,
   kConnectionClosed,
-  kConnectFailed,   // refused, unreachable, or the deadline passed
-  kProtocol,        // a frame that the protocol does not allow
-  kStaleGeneration, // the responder has fenced this generation
+  kConnectFailed,    // refused, unreachable, or the deadline passed
+  kProtocol,         // a frame that the protocol does not allow
+  kStaleGeneration,  // the responder has fenced this generation
   kLinkDown,
-  kFenced,          // ended by our own fence
-  kNotPosted,       // refused before anything left
+  kFenced,     // ended by our own fence
+  kNotPosted,  // refused before anything left
   // The intent's end.
   kDeadline,
   kCancelled,

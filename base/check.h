@@ -9,7 +9,7 @@ namespace spindrift {
 
 }  // namespace spindrift
 
-#define SPINDRIFT_CHECK(expression)                                             \
-  (__builtin_expect(static_cast<bool>(expression), 1)                           \
-       ? static_cast<void>(0)                                                   \
+#define SPINDRIFT_CHECK(expression)                   \
+  (__builtin_expect(static_cast<bool>(expression), 1) \
+       ? static_cast<void>(0)                         \
        : ::spindrift::check_failed(#expression, __FILE__, __LINE__))

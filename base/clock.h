@@ -9,8 +9,8 @@
 namespace spindrift {
 
 inline Instant read_monotonic_clock() {
-  return Instant(std::chrono::duration_cast<Duration>(
-      std::chrono::steady_clock::now().time_since_epoch()));
+  return Instant(
+      std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch()));
 }
 
 }  // namespace spindrift

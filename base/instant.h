@@ -20,8 +20,12 @@ using Instant = std::chrono::time_point<EngineTime, Duration>;
 
 inline constexpr Instant kNever = Instant::max();
 
-constexpr std::int64_t to_ns(Duration d) { return d.count(); }
-constexpr std::int64_t to_ns(Instant t) { return t.time_since_epoch().count(); }
+constexpr std::int64_t to_ns(Duration d) {
+  return d.count();
+}
+constexpr std::int64_t to_ns(Instant t) {
+  return t.time_since_epoch().count();
+}
 
 // t + d without overflow: a far future stays "never".
 constexpr Instant after(Instant t, Duration d) {

@@ -44,9 +44,7 @@ class Prng {
   bool chance(std::uint64_t per_mille) { return below(1000) < per_mille; }
 
  private:
-  static constexpr std::uint64_t rotl(std::uint64_t x, int k) {
-    return (x << k) | (x >> (64 - k));
-  }
+  static constexpr std::uint64_t rotl(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
   std::array<std::uint64_t, 4> state_{};
 };
 

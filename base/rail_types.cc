@@ -4,12 +4,18 @@ namespace spindrift {
 
 const char* to_string(Transport transport) {
   switch (transport) {
-    case Transport::kSim: return "sim";
-    case Transport::kTcp: return "tcp";
-    case Transport::kShm: return "shm";
-    case Transport::kRdma: return "rdma";
-    case Transport::kNvlink: return "nvlink";
-    case Transport::kFile: return "file";
+    case Transport::kSim:
+      return "sim";
+    case Transport::kTcp:
+      return "tcp";
+    case Transport::kShm:
+      return "shm";
+    case Transport::kRdma:
+      return "rdma";
+    case Transport::kNvlink:
+      return "nvlink";
+    case Transport::kFile:
+      return "file";
   }
   return "unknown";
 }

@@ -32,7 +32,7 @@ struct RailFacts {
   Rate line_rate;             // what the device claims; 0: unknown. A hint only
   int local_numa = -1;        // -1: unknown
   int remote_numa = -1;
-  std::string pci;            // "0000:3b:00.0", empty: none
+  std::string pci;  // "0000:3b:00.0", empty: none
 
   // "tcp:eth2>eth2"
   std::string name() const;
@@ -47,9 +47,9 @@ struct RailCapabilities {
   bool read = true;
   bool needs_registration = false;
   bool can_cancel = false;
-  std::uint64_t slice_max = 64 * kMiB;   // bytes per attempt
-  std::uint32_t ranges_max = 512;        // ranges per attempt
-  std::uint32_t attempts_max = 512;      // outstanding per lane
+  std::uint64_t slice_max = 64 * kMiB;  // bytes per attempt
+  std::uint32_t ranges_max = 512;       // ranges per attempt
+  std::uint32_t attempts_max = 512;     // outstanding per lane
 };
 
 // A lane's place in its worker's table (executor/lane.h). One lane carries one

@@ -8,30 +8,54 @@ namespace spindrift {
 
 const char* to_string(Code code) {
   switch (code) {
-    case Code::kOk: return "ok";
-    case Code::kInvalidArgument: return "invalid argument";
-    case Code::kOutOfRange: return "out of range";
-    case Code::kNotRegistered: return "not registered";
-    case Code::kPermissionDenied: return "permission denied";
-    case Code::kNotFound: return "not found";
-    case Code::kAlreadyExists: return "already exists";
-    case Code::kBusy: return "busy";
-    case Code::kUnauthenticated: return "unauthenticated";
-    case Code::kVersionMismatch: return "version mismatch";
-    case Code::kPeerUnreachable: return "peer unreachable";
-    case Code::kPeerRestarted: return "peer restarted";
-    case Code::kRailFailed: return "rail failed";
-    case Code::kDeadlineExceeded: return "deadline exceeded";
-    case Code::kCancelled: return "cancelled";
-    case Code::kIntegrity: return "integrity";
-    case Code::kPolicyUnsatisfied: return "policy unsatisfied";
-    case Code::kUnsupported: return "unsupported";
-    case Code::kAddressInUse: return "address in use";
-    case Code::kIoError: return "i/o error";
-    case Code::kProtocol: return "protocol error";
-    case Code::kConfig: return "configuration error";
-    case Code::kShutDown: return "shut down";
-    case Code::kInternal: return "internal error";
+    case Code::kOk:
+      return "ok";
+    case Code::kInvalidArgument:
+      return "invalid argument";
+    case Code::kOutOfRange:
+      return "out of range";
+    case Code::kNotRegistered:
+      return "not registered";
+    case Code::kPermissionDenied:
+      return "permission denied";
+    case Code::kNotFound:
+      return "not found";
+    case Code::kAlreadyExists:
+      return "already exists";
+    case Code::kBusy:
+      return "busy";
+    case Code::kUnauthenticated:
+      return "unauthenticated";
+    case Code::kVersionMismatch:
+      return "version mismatch";
+    case Code::kPeerUnreachable:
+      return "peer unreachable";
+    case Code::kPeerRestarted:
+      return "peer restarted";
+    case Code::kRailFailed:
+      return "rail failed";
+    case Code::kDeadlineExceeded:
+      return "deadline exceeded";
+    case Code::kCancelled:
+      return "cancelled";
+    case Code::kIntegrity:
+      return "integrity";
+    case Code::kPolicyUnsatisfied:
+      return "policy unsatisfied";
+    case Code::kUnsupported:
+      return "unsupported";
+    case Code::kAddressInUse:
+      return "address in use";
+    case Code::kIoError:
+      return "i/o error";
+    case Code::kProtocol:
+      return "protocol error";
+    case Code::kConfig:
+      return "configuration error";
+    case Code::kShutDown:
+      return "shut down";
+    case Code::kInternal:
+      return "internal error";
   }
   return "unknown";
 }
@@ -58,8 +82,8 @@ std::string Status::to_string() const {
   if (ok()) return "ok";
   const Detail& d = rep_->detail;
   // Configuration problems read like a compiler's, so that editors jump to them.
-  std::string text = d.where.empty() ? std::string(spindrift::to_string(rep_->code))
-                                     : d.where + ": error";
+  std::string text =
+      d.where.empty() ? std::string(spindrift::to_string(rep_->code)) : d.where + ": error";
   text += ": " + d.what;
   if (!d.why.empty()) text += ": " + d.why;
   if (d.os_error != 0) text += std::string(" (") + std::strerror(d.os_error) + ")";

@@ -10,9 +10,9 @@ namespace spindrift {
 Status Wakeup::open() {
   fd_.reset(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (fd_) return {};
-  return Status(Code::kIoError, {.what = "eventfd",
-                                 .hint = "raise the limit of open files (ulimit -n)",
-                                 .os_error = errno});
+  return Status(
+      Code::kIoError,
+      {.what = "eventfd", .hint = "raise the limit of open files (ulimit -n)", .os_error = errno});
 }
 
 void Wakeup::notify() {

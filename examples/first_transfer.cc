@@ -36,8 +36,7 @@ int main() {
   if (!sender) return fail(sender.status());
   std::vector<char> source(kBytes);
   for (std::size_t i = 0; i < kBytes; ++i) source[i] = static_cast<char>(i * 7 >> 3);
-  auto registered =
-      (*sender)->register_memory({.address = source.data(), .length = source.size()});
+  auto registered = (*sender)->register_memory({.address = source.data(), .length = source.size()});
   if (!registered) return fail(registered.status());
 
   auto segment = (*sender)->open_segment((*receiver)->control_address(), "kv");

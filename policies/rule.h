@@ -27,8 +27,8 @@ struct Match {
   std::vector<std::string> classes;  // shell patterns over Intent::klass
   std::uint64_t size_min = 0;        // of the whole intent, bytes, inclusive
   std::uint64_t size_max = std::numeric_limits<std::uint64_t>::max();  // inclusive
-  std::optional<MemoryKind> source;       // where the bytes come from
-  std::optional<MemoryKind> destination;  // where they go
+  std::optional<MemoryKind> source;                                    // where the bytes come from
+  std::optional<MemoryKind> destination;                               // where they go
   std::optional<bool> same_host;
   std::vector<std::string> peers;  // shell patterns over the peer's node name
 };
@@ -36,9 +36,9 @@ struct Match {
 // Selects rails. All given fields must fit.
 struct RailSelector {
   std::optional<Transport> transport;
-  std::string local_device;   // shell patterns; empty fits all
+  std::string local_device;  // shell patterns; empty fits all
   std::string remote_device;
-  std::string rail;           // over the whole name "tcp:eth2>eth2"
+  std::string rail;  // over the whole name "tcp:eth2>eth2"
 };
 
 enum class Spray : std::uint8_t {
@@ -63,8 +63,8 @@ struct Directives {
   std::uint64_t slice_min = 64 * kKiB;
   std::uint64_t slice_max = 16 * kMiB;
   Spray spray = Spray::kLeastCompletion;
-  std::vector<Weight> weights;       // kWeighted only; rails not named weigh 1
-  std::uint32_t attempts_max = 8;    // per slice, the first one included
+  std::vector<Weight> weights;             // kWeighted only; rails not named weigh 1
+  std::uint32_t attempts_max = 8;          // per slice, the first one included
   Integrity integrity = Integrity::kNone;  // never kPolicy
 };
 

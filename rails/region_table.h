@@ -22,7 +22,9 @@ inline constexpr std::uint32_t kRegionsMax = 1u << kRegionKeyIndexBits;
 constexpr RegionKey make_region_key(std::uint32_t index, std::uint32_t tag) {
   return (tag << kRegionKeyIndexBits) | (index & (kRegionsMax - 1));
 }
-constexpr std::uint32_t region_key_index(RegionKey key) { return key & (kRegionsMax - 1); }
+constexpr std::uint32_t region_key_index(RegionKey key) {
+  return key & (kRegionsMax - 1);
+}
 
 // Rights of one peer; `peer` is a number for its node name, given by the engine.
 struct PeerRights {

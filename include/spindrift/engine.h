@@ -47,14 +47,14 @@ class SPINDRIFT_API QuiesceGuard {
 // One rail to one peer, for people and tools.
 struct RailStatus {
   std::string peer;
-  std::string rail;            // "tcp:eth2>eth2"
+  std::string rail;  // "tcp:eth2>eth2"
   bool usable = false;
-  std::string reason;          // why not, when not usable
+  std::string reason;              // why not, when not usable
   std::uint64_t rate_out_bps = 0;  // measured, bytes per second; 0: not yet
   std::uint64_t rate_in_bps = 0;
-  std::uint64_t bytes_out = 0;     // landed by this engine's writes
-  std::uint64_t bytes_in = 0;      // landed by this engine's reads
-  std::uint64_t failures = 0;      // attempts that did not land
+  std::uint64_t bytes_out = 0;  // landed by this engine's writes
+  std::uint64_t bytes_in = 0;   // landed by this engine's reads
+  std::uint64_t failures = 0;   // attempts that did not land
 };
 
 class SPINDRIFT_API Engine {

@@ -46,8 +46,8 @@ struct Grant {
 
 struct MemoryOptions {
   void* address = nullptr;
-  std::uint64_t length = 0;   // bytes, > 0
-  std::string segment;        // empty: not published
+  std::uint64_t length = 0;  // bytes, > 0
+  std::string segment;       // empty: not published
   Rights rights = Rights::kLocal;
   std::vector<Grant> grants;  // peers named here have exactly these rights
   Location location;

@@ -16,8 +16,8 @@
 namespace spindrift {
 
 struct SegmentRegion {
-  std::uint64_t address = 0;  // in the peer's address space; descriptors name these
-  std::uint64_t length = 0;   // bytes
+  std::uint64_t address = 0;       // in the peer's address space; descriptors name these
+  std::uint64_t length = 0;        // bytes
   Rights rights = Rights::kLocal;  // what this engine may do
   Location location;
   std::uint32_t key = 0;  // opaque; names the registration on the wire
@@ -29,8 +29,8 @@ class SPINDRIFT_API Segment {
     std::string peer;
     std::string name;
     Incarnation incarnation;
-    std::uint32_t peer_slot = 0;          // opaque; which of this engine's peers
-    std::vector<SegmentRegion> regions;   // sorted by address, never overlapping
+    std::uint32_t peer_slot = 0;         // opaque; which of this engine's peers
+    std::vector<SegmentRegion> regions;  // sorted by address, never overlapping
   };
 
   Segment() = default;  // refers to nothing; submitting it is kInvalidArgument

@@ -53,21 +53,21 @@ class [[nodiscard]] SPINDRIFT_API Status {
  public:
   // Everything but `what` may stay empty.
   struct Detail {
-    std::string what;   // what failed: "write of 64 MiB to segment kv"
-    std::string why;    // the first cause: "connection reset by peer"
-    std::string hint;   // what to do: "register the memory first"
-    std::string peer;   // which peer
-    std::string rail;   // which rail
-    std::string where;  // file:line:column, for configuration
-    int os_error = 0;   // errno of the first cause, or 0
+    std::string what;           // what failed: "write of 64 MiB to segment kv"
+    std::string why;            // the first cause: "connection reset by peer"
+    std::string hint;           // what to do: "register the memory first"
+    std::string peer;           // which peer
+    std::string rail;           // which rail
+    std::string where;          // file:line:column, for configuration
+    int os_error = 0;           // errno of the first cause, or 0
     std::uint64_t repeats = 0;  // how many more times the same cause was seen
   };
 
   Status() noexcept = default;  // ok
   // A template, so that a braced Detail never looks like a string.
   template <typename Text>
-    requires std::convertible_to<Text, std::string>
-  Status(Code code, Text&& what) : Status(code, Detail{.what = std::forward<Text>(what)}) {}
+  requires std::convertible_to<Text, std::string> Status(Code code, Text&& what)
+      : Status(code, Detail{.what = std::forward<Text>(what)}) {}
   Status(Code code, Detail detail);
   Status(const Status& other);
   Status& operator=(const Status& other);
@@ -97,8 +97,10 @@ class [[nodiscard]] SPINDRIFT_API Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Status status)
+      : state_(std::in_place_index<1>, std::move(status)) {}  // NOLINT(google-explicit-constructor)
   Result(Code code, std::string what) : Result(Status(code, std::move(what))) {}
 
   bool ok() const noexcept { return state_.index() == 0; }

@@ -109,9 +109,8 @@ std::optional<Listener> listen_on_loopback() {
 int run_sender(const Listener& listener, const Plan& plan) {
   auto memory = tools::MemoryBlock::allocate(plan.memory, "the raw sender");
   const FileDescriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!memory.ok() ||
-      ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&listener.address),
-                sizeof listener.address) != 0) {
+  if (!memory.ok() || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&listener.address),
+                                sizeof listener.address) != 0) {
     return 1;
   }
   rails::tcp::apply_socket_options(fd.get(), {});

@@ -90,19 +90,18 @@ TEST_CASE("registrations that make no sense are refused") {
   Engine& engine = *pair.sender;
   REQUIRE(engine.register_memory({.address = nullptr, .length = 1}).code() ==
           Code::kInvalidArgument);
-  REQUIRE(engine.register_memory({.address = &byte, .length = 0}).code() ==
-          Code::kInvalidArgument);
+  REQUIRE(engine.register_memory({.address = &byte, .length = 0}).code() == Code::kInvalidArgument);
   REQUIRE(engine.register_memory({.address = &byte, .length = ~std::uint64_t{0}}).code() ==
           Code::kOutOfRange);
   REQUIRE(engine.register_memory({.address = pair.source.data() + 5, .length = 1}).code() ==
           Code::kAlreadyExists);
   REQUIRE(engine.register_memory({.address = &byte, .length = 1, .rights = Rights::kRemoteRead})
               .code() == Code::kInvalidArgument);
-  REQUIRE(engine
-              .register_memory({.address = &byte,
-                                .length = 1,
-                                .location = {.kind = MemoryKind::kCuda, .device = 0}})
-              .code() == Code::kUnsupported);
+  REQUIRE(
+      engine
+          .register_memory(
+              {.address = &byte, .length = 1, .location = {.kind = MemoryKind::kCuda, .device = 0}})
+          .code() == Code::kUnsupported);
   still_works(pair);
 }
 
@@ -210,8 +209,7 @@ TEST_CASE("unregistering at the target in mid-flight fails the transfer and noth
 TEST_CASE("unknown peers and malformed addresses") {
   auto engine = start_engine("peers: [{name: decode-0, addresses: ['127.0.0.1:1']}]\n");
   REQUIRE(engine->open_segment("nobody", "kv").code() == Code::kNotFound);
-  const auto refused =
-      engine->open_segment("decode-0", "kv", std::chrono::milliseconds(500));
+  const auto refused = engine->open_segment("decode-0", "kv", std::chrono::milliseconds(500));
   INFO(refused.status().to_string());
   REQUIRE(refused.code() == Code::kPeerUnreachable);
   const auto bad = engine->open_segment("not-an-ip:99", "kv", std::chrono::milliseconds(500));
@@ -221,7 +219,8 @@ TEST_CASE("unknown peers and malformed addresses") {
 
 TEST_CASE("cluster keys: right, wrong, missing, rotated") {
   const auto keys = [](const std::string& key, const std::string& previous = "") {
-    return "control: {key: " + key + (previous.empty() ? "" : ", previous_key: " + previous) + "}\n";
+    return "control: {key: " + key + (previous.empty() ? "" : ", previous_key: " + previous) +
+           "}\n";
   };
   struct Row {
     const char* name;
@@ -308,7 +307,8 @@ TEST_CASE("a required transport that is absent is an error, never a fallback") {
   FILE* file = ::fdopen(::mkstemp(path.data()), "w");
   REQUIRE(file != nullptr);
   std::fputs(
-      "schema: spindrift/policy/1\nrules:\n  - name: only-rdma\n    rails: {require: [{transport: rdma}]}\n",
+      "schema: spindrift/policy/1\nrules:\n  - name: only-rdma\n    rails: {require: [{transport: "
+      "rdma}]}\n",
       file);
   std::fclose(file);
   TwoEngines pair("policy: " + path + "\n");

@@ -190,9 +190,9 @@ TEST_CASE("a forked child is refused, and the parent goes on") {
   TwoEngines pair;
   const pid_t child = ::fork();
   if (child == 0) {
-    const bool refused = pair.sender->submit(pair.intent(Operation::kWrite, 0, 10)).code() ==
-                             Code::kUnsupported &&
-                         pair.sender->register_memory({}).code() == Code::kUnsupported;
+    const bool refused =
+        pair.sender->submit(pair.intent(Operation::kWrite, 0, 10)).code() == Code::kUnsupported &&
+        pair.sender->register_memory({}).code() == Code::kUnsupported;
     pair.sender.reset();  // must neither hang nor crash
     ::_exit(refused ? 0 : 1);
   }

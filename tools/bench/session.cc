@@ -31,17 +31,18 @@ std::string loopback_node(const std::string& name, const BenchOptions& options) 
          "\nworkers:\n  count: " + std::to_string(options.workers) + "\n";
 }
 
+// An engine that listens on loopback only stays there; other peers need more.
 std::string remote_node(const BenchOptions& options) {
   const bool stays_here = options.peer.rfind("127.", 0) == 0 || options.peer.rfind("[::1]", 0) == 0;
-  std::string text = "schema: spindrift/node/1\nname: bench-" + std::to_string(::getpid()) + "\n";
-  if (stays_here && options.key_file.empty()) return text;
-  text += "control:\n  bind: 0.0.0.0\n";
-  if (options.insecure) text += "  insecure: true\n";
+  std::string control;
+  if (!stays_here) control += "  bind: 0.0.0.0\n";
+  if (options.insecure) control += "  insecure: true\n";
   // Quoted as YAML does: a quote is written twice.
   std::string quoted;
   for (const char c : options.key_file) quoted += c == '\'' ? "''" : std::string(1, c);
-  if (!quoted.empty()) text += "  key_file: '" + quoted + "'\n";
-  return text;
+  if (!quoted.empty()) control += "  key_file: '" + quoted + "'\n";
+  return "schema: spindrift/node/1\nname: bench-" + std::to_string(::getpid()) + "\n" +
+         (control.empty() ? "" : "control:\n" + control);
 }
 
 Result<policies::PolicySet> policy_of(const BenchOptions& options) {

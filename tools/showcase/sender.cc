@@ -143,14 +143,20 @@ int send_and_show(const SenderOptions& options) {
   Board board(options.rates_mbit, read_monotonic_clock());
   const Instant end = read_monotonic_clock() + options.duration;
   bool asked_to_end = false;
+  bool moving = false;  // however short the time, something is moved and verified
+  bool moved = false;
   bench::PointOptions point = point_options(options);
   point.observe = [&](const bench::Progress& progress) {
+    moving = moving || progress.phase == bench::Phase::kTimed;
+    moved = moved || progress.bytes > 0;
     board.update((*session)->engine().rails(), bench::to_string(progress.phase),
                  read_monotonic_clock());
   };
   point.stop = [&] {
     asked_to_end = asked_to_end || signals.wait_for(Duration(0)).has_value();
-    return asked_to_end || read_monotonic_clock() >= end;
+    // Laying out the memory may take longer than a short run; something is to be
+    // shown all the same.
+    return asked_to_end || (moved && read_monotonic_clock() >= end);
   };
   const Result<bench::PointResult> result = bench::run_point(**session, point);
   if (!result.ok()) return fail(result.status());
