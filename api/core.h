@@ -126,7 +126,12 @@ class Engine::Core final : public control::ControlEvents {
   planner::PlanCache plans_;
 
   std::mutex revoked_mutex_;
-  std::vector<std::pair<std::string, std::string>> revoked_;  // peer, segment
+  struct Revoked {
+    std::string peer;
+    std::string segment;
+    friend bool operator==(const Revoked&, const Revoked&) = default;
+  };
+  std::vector<Revoked> revoked_;  // each once: bounded by what the owner asks for
   std::atomic<std::uint64_t> next_quiesce_token_{1};
 
   std::mutex running_mutex_;  // also guards the seats' places

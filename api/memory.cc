@@ -71,13 +71,14 @@ Result<Region> Engine::Core::register_memory(const MemoryOptions& options) {
                                        .grants = options.grants,
                                        .location = options.location};
     std::lock_guard lock(revoked_mutex_);
-    for (const auto& [peer, segment] : revoked_) {
-      if (segment != options.segment) continue;
-      const std::uint32_t number = names_.number(peer);
-      std::erase_if(entry.grants, [number](const auto& grant) { return grant.peer == number; });
+    for (const auto& revoked : revoked_) {
+      if (revoked.segment != options.segment) continue;
+      const std::uint32_t number = names_.number(revoked.peer);
+      std::erase_if(entry.grants, [&](const auto& grant) { return grant.peer == number; });
       entry.grants.push_back({number, Rights::kLocal});
-      std::erase_if(published.grants, [&](const Grant& grant) { return grant.peer == peer; });
-      published.grants.push_back({peer, Rights::kLocal});
+      std::erase_if(published.grants,
+                    [&](const Grant& grant) { return grant.peer == revoked.peer; });
+      published.grants.push_back({revoked.peer, Rights::kLocal});
     }
     // Workers know it before peers can.
     change_regions([entry](rails::RegionTable& table) { table.put(entry); });
@@ -126,7 +127,7 @@ Status Engine::Core::revoke(const std::string& peer, const std::string& segment)
   std::vector<std::uint32_t> keys;
   {
     std::lock_guard lock(revoked_mutex_);
-    const std::pair entry(peer, segment);
+    const Revoked entry{peer, segment};
     if (std::find(revoked_.begin(), revoked_.end(), entry) == revoked_.end()) {
       revoked_.push_back(entry);
     }

@@ -25,7 +25,7 @@ const char* kind_name(const YamlNode& node) {
   return "something else";
 }
 
-std::string range_text(std::string min, std::string max) {
+std::string range_text(const std::string& min, const std::string& max) {
   return min + " to " + max;
 }
 

@@ -63,7 +63,7 @@ constexpr Kind kRateKind{kRates, "rate",
 constexpr Kind kDurationKind{kDurations, "duration",
                              "allowed: a number with ns, us, ms, s, min or h, like 5ms"};
 
-Status wrong(std::string what, const Kind& kind, std::string advice = {}) {
+Status wrong(std::string what, const Kind& kind, const std::string& advice = {}) {
   return Status(Code::kInvalidArgument,
                 Status::Detail{.what = std::move(what), .hint = advice + kind.allowed});
 }

@@ -192,17 +192,22 @@ void check_text(std::string_view text) {
   if (text.size() > kFileBytesMax) {
     throw Refusal{0, 0, "larger than 1MiB", "a configuration file holds at most 1MiB"};
   }
-  Refusal place{1, 1, "", "a configuration file is UTF-8 text"};
+  int line = 1;
+  int column = 1;
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
     const std::size_t length = utf8_length(text, i);
     if (length == 0 || c == 0x7f || (c < 0x20 && c != '\n' && c != '\t' && c != '\r')) {
       constexpr char kHex[] = "0123456789abcdef";
-      place.text = std::string("the byte 0x") + kHex[c >> 4] + kHex[c & 15] + " is not text";
-      throw place;
+      throw Refusal{line, column,
+                    std::string("the byte 0x") + kHex[c >> 4] + kHex[c & 15] + " is not text",
+                    "a configuration file is UTF-8 text"};
     }
-    place.column += static_cast<int>(length);
-    if (c == '\n') place = {place.line + 1, 1, "", place.hint};
+    column += static_cast<int>(length);
+    if (c == '\n') {
+      ++line;
+      column = 1;
+    }
     i += length;
   }
 }

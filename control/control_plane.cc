@@ -24,7 +24,7 @@ Status check_exposure(const ControlOptions& options, const std::string& host) {
   if (address->is_loopback() || options.insecure || !options.keys.empty()) return {};
   return invalid("listening on " + host,
                  "other machines reach this address and there is no cluster key",
-                 "set control.keys, or control.insecure: true to let anybody in");
+                 "set control.key, or control.insecure: true to let anybody in");
 }
 
 Status check_bounds(const ControlOptions& options) {
@@ -59,7 +59,7 @@ Status check_bounds(const ControlOptions& options) {
                    "choose a value in between");
   }
   for (const std::string& key : options.keys) {
-    if (key.empty()) return invalid("control.keys", "a key is empty", "remove it or write it");
+    if (key.empty()) return invalid("control.key", "a key is empty", "remove it or write it");
   }
   return {};
 }

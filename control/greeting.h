@@ -49,7 +49,7 @@ class Greeting {
   void begin_control();
   void on_payload(std::string_view payload);
   void send_outgoing();
-  void fail(Status why);
+  void fail(Status why);  // by value: it may belong to the stream that goes
 
   Context& context_;
   Host& host_;

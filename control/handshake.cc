@@ -156,19 +156,19 @@ Status InitiatorHandshake::on_challenge(const Challenge& challenge, std::string_
     if (challenge.key_id == 0) {
       return refuse(RefusalReason::kNotKeyed,
                     unauthenticated(challenge.name, "the answering node has no cluster key",
-                                    "set control.keys on that node"));
+                                    "set control.key on that node"));
     }
     key_ = find_key(options_.keys, challenge.key_id);
     if (key_ == nullptr) {
       return refuse(RefusalReason::kKeyUnknown,
                     unauthenticated(challenge.name, "the nodes have no cluster key in common",
-                                    "give both the same key in control.keys"));
+                                    "give both the same key in control.key"));
     }
   } else if (challenge.key_id != 0) {
     return refuse(
         RefusalReason::kProtocol,
         unauthenticated(challenge.name, "the peer wants a cluster key, this node has none",
-                        "set control.keys on this node"));
+                        "set control.key on this node"));
   }
   append_frame(transcript_, payload);
   established_.version = common;
@@ -208,13 +208,13 @@ Status InitiatorHandshake::on_refusal(const Refusal& refusal) const {
       return no_common_version(peer, refusal.versions, options_.versions);
     case RefusalReason::kKeyRequired:
       return unauthenticated(peer, "the peer wants a cluster key, this node has none",
-                             "set control.keys on this node");
+                             "set control.key on this node");
     case RefusalReason::kKeyUnknown:
       return unauthenticated(peer, "the nodes have no cluster key in common",
-                             "give both the same key in control.keys");
+                             "give both the same key in control.key");
     case RefusalReason::kProofWrong:
       return unauthenticated(peer, "the peer did not accept this node's proof",
-                             "give both the same key in control.keys");
+                             "give both the same key in control.key");
     case RefusalReason::kBusy:
       return Status(Code::kBusy, {.what = "control handshake",
                                   .why = "the peer refused: " + refusal.text,
@@ -291,7 +291,7 @@ Status ResponderHandshake::on_hello(const Hello& hello, std::string_view payload
     if (hello.key_ids.empty()) {
       return refuse(RefusalReason::kKeyRequired,
                     unauthenticated(hello.name, "the connecting node has no cluster key",
-                                    "set control.keys on that node"));
+                                    "set control.key on that node"));
     }
     for (const KeyId id : hello.key_ids) {
       key_ = find_key(options_.keys, id);
@@ -302,7 +302,7 @@ Status ResponderHandshake::on_hello(const Hello& hello, std::string_view payload
     if (chosen == 0) {
       return refuse(RefusalReason::kKeyUnknown,
                     unauthenticated(hello.name, "the nodes have no cluster key in common",
-                                    "give both the same key in control.keys"));
+                                    "give both the same key in control.key"));
     }
   }
   append_frame(transcript_, payload);
@@ -326,7 +326,7 @@ Status ResponderHandshake::on_proof(const Proof& proof) {
     return refuse(RefusalReason::kProofWrong,
                   unauthenticated(established_.peer.name,
                                   "the connecting node did not prove that it has the cluster key",
-                                  "give both the same key in control.keys"));
+                                  "give both the same key in control.key"));
   }
   state_ = State::kProven;
   return {};

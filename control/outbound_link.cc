@@ -75,15 +75,14 @@ void OutboundLink::on_payload(std::string_view payload) {
   owner_.link_up(*this, std::exchange(stream_, nullptr), established);
 }
 
-void OutboundLink::fail(const Status& why) {
+void OutboundLink::fail(Status why) {
   // Refused or failed after it had begun to talk; a mere failure to connect is
   // no handshake.
   if (handshake_) LiveCounters::add(context_.counters.handshakes_refused);
   handshake_.reset();
   if (const auto stream = std::exchange(stream_, nullptr)) stream->close();
-  const Status kept = why;  // `why` may belong to the stream
   pause();
-  owner_.link_failed(*this, kept);
+  owner_.link_failed(*this, why);
 }
 
 void OutboundLink::lost() {

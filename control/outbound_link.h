@@ -45,7 +45,7 @@ class OutboundLink {
   void on_dialed(Result<std::unique_ptr<Watch>> socket);
   void on_payload(std::string_view payload);
   void send_outgoing();
-  void fail(const Status& why);
+  void fail(Status why);  // by value: it may belong to the stream that goes
   void pause();
 
   Context& context_;

@@ -178,7 +178,7 @@ OutboundPeer* ControlPlane::Shell::find_peer(PeerSlot slot) {
 }
 
 void ControlPlane::Shell::look_up(PeerSlot peer, const std::string& segment, Duration timeout,
-                                  LookUps::Done done) {
+                                  const LookUps::Done& done) {
   if (segment.empty() || segment.size() > kNameMax) {
     return done(Status(Code::kInvalidArgument,
                        {.what = "look-up of a segment",

@@ -34,7 +34,8 @@ class ControlPlane::Shell {
   bool post(std::function<void()> task);
 
   PeerSlot open_peer(const std::string& name, const std::vector<std::string>& addresses);
-  void look_up(PeerSlot peer, const std::string& segment, Duration timeout, LookUps::Done done);
+  void look_up(PeerSlot peer, const std::string& segment, Duration timeout,
+               const LookUps::Done& done);
 
   // Control thread only.
   OutboundPeer* find_peer(PeerSlot slot);

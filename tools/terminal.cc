@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace spindrift::tools {
 namespace {
@@ -18,7 +19,7 @@ bool is_terminal(std::FILE* stream) {
 }
 
 std::string bar(double fraction, int width) {
-  const int full = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * width + 0.5);
+  const int full = static_cast<int>(std::lround(std::clamp(fraction, 0.0, 1.0) * width));
   return std::string(static_cast<std::size_t>(full), '#') +
          std::string(static_cast<std::size_t>(width - full), '-');
 }

@@ -29,6 +29,7 @@ WorldOptions draw_world(Prng& prng) {
     rail.rate.bytes_per_s = prng.between(1, 100) * 500'000;
     rail.latency = std::chrono::microseconds(static_cast<std::int64_t>(prng.between(5, 3000)));
     rail.jitter = up_to(prng, std::chrono::milliseconds(2));
+    rail.part = prng.between(1, 64) * kKiB / 4;
     if (calm) continue;
     rail.fail_per_mille = static_cast<std::uint32_t>(prng.below(40));
     rail.break_per_mille = static_cast<std::uint32_t>(prng.below(30));

@@ -23,6 +23,13 @@ class EventQueue {
     events_.push({at < now_ ? now_ : at, next_id_++, std::move(action)});
   }
 
+  // The same where nothing that is due after `end` may happen: then only time passes.
+  bool step_until(Instant end) {
+    if (!events_.empty() && events_.top().at <= end) return step();
+    now_ = end;
+    return false;
+  }
+
   // Jumps to the next event and performs it. False when there is none.
   bool step() {
     if (events_.empty()) return false;

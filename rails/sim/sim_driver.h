@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "base/units.h"
+#include "rails/inbound_records.h"
 #include "rails/rail.h"
 #include "rails/sim/event_queue.h"
 
@@ -27,6 +29,7 @@ struct LinkOptions {
   Rate rate{125'000'000};
   Duration latency = std::chrono::microseconds(100);  // one way
   Duration jitter{0};                                 // added to each passage, up to this
+  std::uint64_t part = 64 * kKiB;                     // what is read, sent and placed at once
   std::uint32_t fail_per_mille = 0;                   // attempts that arrive damaged
   std::uint32_t break_per_mille = 0;                  // attempts at which the lane breaks
   Duration late_max{0};                               // how late a broken lane may still deliver
@@ -111,35 +114,52 @@ class SimDriver final : public RailDriver {
     LaneSpec spec;
     SimNetwork::Passage out, in;
     Generation generation = 0;
+    Generation fenced_below = 0;
     bool up = false;         // connected, not broken, not fenced
     bool fenced = true;      // nothing of `generation` may touch memory here
     bool broken = false;     // kLaneDown is on its way or was told
     Duration late{0};        // what a broken lane adds to each passage
     Instant last_arrival{};  // packets of one lane stay in order
     std::uint32_t outstanding = 0;
+    std::uint64_t progress = 0;  // bytes placed in this generation
     SimDriver* responder = nullptr;
     InboundLaneId id;
   };
+  // A connection that a peer opened to this end; its index is its record's slot.
   struct Inbound {
-    InboundLaneId id;
+    InboundRecord* record = nullptr;
     std::uint32_t rights_peer = 0;
-    Generation generation = 0;
-    Generation min_generation = 0;
-    bool open = false;
     Operation direction = Operation::kWrite;
-    InboundFenceReport report;
     SimDriver* initiator = nullptr;
     LaneIndex lane = kNoLane;
+    Cause refusal = Cause::kNone;  // of the attempt that is being moved
     Instant last_departure{};
+    Instant last_progress{};
   };
   using Bytes = std::vector<std::byte>;
+  // A piece of an attempt: what moves at once.
+  struct Part {
+    std::uint64_t begin = 0;
+    std::uint64_t length = 0;
+    bool last = false;
+    bool damaged = false;
+    bool breaks = false;  // its lane, when it departs
+  };
 
-  Inbound& inbound(InboundLaneId id);
-  void depart_write(const Attempt& attempt);
-  void arrive_write(InboundLaneId id, const Attempt& attempt, const Bytes& bytes, bool damaged);
+  Inbound* serving(InboundLaneId id, const Attempt& attempt);
+  void close_inbound(InboundRecord& record);
+  void lane_ends(LaneIndex lane, Generation generation, Cause cause);
+  static std::vector<Part> cut(const Attempt& attempt, const LinkOptions& options);
+  void post_one(Lane& lane, const Attempt& attempt);
+  void depart(const Attempt& attempt, const Part& part);
+  void arrive_write(InboundLaneId id, const Attempt& attempt, const Part& part, const Bytes& bytes);
   void arrive_read(InboundLaneId id, const Attempt& attempt, bool damaged);
-  void arrive_data(const Attempt& attempt, const Bytes& bytes, Cause cause);
-  void answer(const Inbound& from, const Attempt& attempt, Cause cause);
+  void depart_data(InboundLaneId id, const Attempt& attempt, const Part& part);
+  void arrive_data(const Attempt& attempt, const Part& part, const Bytes& bytes, Cause cause);
+  void begin_part(Inbound& lane, const Attempt& attempt, const Part& part) const;
+  void end_part(Inbound& lane, const Part& part);
+  void answer(Inbound& from, const Attempt& attempt, const Part& part);
+  void progress(const Attempt& attempt, std::uint64_t bytes);
   void settle(const Attempt& attempt, Cause cause);
   void break_lane(Lane& lane);
   Instant arrival(Lane& lane, Instant departed);
@@ -154,7 +174,9 @@ class SimDriver final : public RailDriver {
   Adopted adopted_ = [](InboundLaneId, Generation, bool) {};
   RailCapabilities capabilities_;
   std::map<LaneIndex, Lane> lanes_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Inbound> inbound_;
+  InboundRecords records_;
+  std::map<InboundSlot, Inbound> inbound_;
+  InboundSlot next_slot_ = 0;
   std::deque<RailEvent> events_;
 };
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/file_descriptor.h"
-#include "rails/tcp/inbound_records.h"
+#include "rails/inbound_records.h"
 #include "rails/tcp/lane_context.h"
 
 namespace spindrift::rails::tcp {

@@ -22,8 +22,8 @@
 
 #include "base/file_descriptor.h"
 #include "base/lane_answer.h"
+#include "rails/inbound_records.h"
 #include "rails/rail.h"
-#include "rails/tcp/inbound_records.h"
 #include "rails/tcp/lane_context.h"
 #include "rails/tcp/socket.h"
 #include "rails/tcp/tcp_options.h"

@@ -106,8 +106,8 @@ TEST_CASE("registrations that make no sense are refused") {
 }
 
 TEST_CASE("a read-only segment cannot be written, a local one not found") {
-  TwoEngines pair;
   std::vector<char> memory(4096, 'x');
+  TwoEngines pair;
   REQUIRE(pair.receiver
               ->register_memory({.address = memory.data(),
                                  .length = memory.size(),
@@ -129,8 +129,8 @@ TEST_CASE("a read-only segment cannot be written, a local one not found") {
 }
 
 TEST_CASE("grants override the general rights, per peer") {
-  TwoEngines pair;
   std::vector<char> memory(4096);
+  TwoEngines pair;
   REQUIRE(pair.receiver
               ->register_memory({.address = memory.data(),
                                  .length = memory.size(),
@@ -236,9 +236,9 @@ TEST_CASE("cluster keys: right, wrong, missing, rotated") {
        keys("aaaaaaaaaaaaaaaa"), Code::kOk},
   };
   for (const Row& row : rows) {
+    std::vector<char> memory(64);
     auto receiver = start_engine("name: receiver\n" + row.receiver);
     auto sender = start_engine("name: sender\n" + row.sender);
-    std::vector<char> memory(64);
     REQUIRE(receiver
                 ->register_memory({.address = memory.data(),
                                    .length = 64,

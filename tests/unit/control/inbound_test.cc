@@ -28,7 +28,7 @@ TEST_CASE("the true reason of a refusal reaches the look-up at once") {
   };
   const Case cases[] = {
       {"wrong key", {"k1"}, {"k2"}, "no cluster key in common"},
-      {"no key", {}, {"k"}, "set control.keys on this node"},
+      {"no key", {}, {"k"}, "set control.key on this node"},
       {"the peer has none", {"k"}, {}, "has no cluster key"},
   };
   for (const Case& c : cases) {

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include "rails/tcp/inbound_records.h"
+#include "rails/inbound_records.h"
 
-namespace spindrift::rails::tcp {
+namespace spindrift::rails {
 namespace {
 
 using Seqs = std::vector<AttemptSeq>;
@@ -81,4 +81,4 @@ TEST_CASE("a peer over its bound keeps what it has and costs the others nothing"
 }
 
 }  // namespace
-}  // namespace spindrift::rails::tcp
+}  // namespace spindrift::rails

@@ -1,8 +1,8 @@
-#include "rails/tcp/inbound_records.h"
+#include "rails/inbound_records.h"
 
 #include <algorithm>
 
-namespace spindrift::rails::tcp {
+namespace spindrift::rails {
 
 InboundRecord::InboundRecord(std::uint32_t refused_max) : refused_(refused_max) {}
 
@@ -61,4 +61,4 @@ InboundRecord* InboundRecords::find_or_make(InboundLaneId id) {
   return &peer.lanes.try_emplace(id.lane_key, refused_max_).first->second;
 }
 
-}  // namespace spindrift::rails::tcp
+}  // namespace spindrift::rails

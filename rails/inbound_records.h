@@ -1,4 +1,4 @@
-// What a responder remembers of the lanes that peers opened to it: for each the
+// What a backend remembers, as responder, of the lanes that peers opened to it: for each the
 // smallest generation that may still be adopted, and what was settled. It
 // outlives the connections, so that a lane that broke by itself still answers
 // the fence that comes later. Pure; owned by one thread. Lookups and allocation
@@ -17,7 +17,7 @@
 #include "base/rail_types.h"
 #include "rails/rail.h"
 
-namespace spindrift::rails::tcp {
+namespace spindrift::rails {
 
 using InboundSlot = std::uint32_t;  // a place in the driver's table of inbound lanes
 inline constexpr InboundSlot kNoInboundSlot = std::numeric_limits<InboundSlot>::max();
@@ -88,4 +88,4 @@ class InboundRecords {
   std::size_t count_ = 0;
 };
 
-}  // namespace spindrift::rails::tcp
+}  // namespace spindrift::rails
