@@ -111,6 +111,8 @@ class Engine::Core final : public control::ControlEvents {
   const std::string host_id_;
   api::NameTable names_;
   api::Regions regions_;
+  const std::shared_ptr<api::SubmitBuffers> submit_buffers_ =
+      std::make_shared<api::SubmitBuffers>();
   api::Notifier notifier_;
   std::vector<std::unique_ptr<WorkerSeat>> seats_;
   std::unique_ptr<control::ControlPlane> control_;

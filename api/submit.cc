@@ -1,6 +1,7 @@
 #include "api/submit.h"
 
 #include <algorithm>
+#include <boost/sort/spreadsort/integer_sort.hpp>
 #include <limits>
 
 #include "base/format.h"
@@ -43,7 +44,8 @@ const SegmentRegion* find_remote(const std::vector<SegmentRegion>& regions, std:
 
 // Two destination ranges that overlap would leave it open which source wins.
 // Callers usually name them in order, and then one pass is enough.
-Status check_overlap(const Intent& intent, const std::vector<ResolvedDescriptor>& ranges) {
+Status check_overlap(const Intent& intent, const std::vector<ResolvedDescriptor>& ranges,
+                     Recycler<Span>& scratch) {
   const bool write = intent.operation == Operation::kWrite;
   const auto begin_of = [write](const ResolvedDescriptor& range) {
     return write ? range.remote : as_number(range.local);
@@ -56,21 +58,27 @@ Status check_overlap(const Intent& intent, const std::vector<ResolvedDescriptor>
     sorted = in_order(ranges[i - 1], ranges[i]);
   }
   if (sorted) return {};
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> spans;
-  spans.reserve(ranges.size());
-  for (const ResolvedDescriptor& range : ranges) spans.emplace_back(begin_of(range), range.length);
-  std::sort(spans.begin(), spans.end());
-  for (std::size_t i = 1; i < spans.size(); ++i) {
-    if (spans[i - 1].first + spans[i - 1].second <= spans[i].first) continue;
+  std::vector<Span> spans = scratch.take(ranges.size());
+  for (const ResolvedDescriptor& range : ranges) spans.push_back({begin_of(range), range.length});
+  // Radix first: addresses share most of their bits.
+  boost::sort::spreadsort::integer_sort(
+      spans.begin(), spans.end(),
+      [](const Span& span, unsigned shift) { return span.begin >> shift; });
+  const auto overlap =
+      std::adjacent_find(spans.begin(), spans.end(),
+                         [](const Span& a, const Span& b) { return a.begin + a.length > b.begin; });
+  Status status;
+  if (overlap != spans.end()) {
     char text[96];
     std::snprintf(text, sizeof text, "destination ranges overlap at 0x%llx",
-                  static_cast<unsigned long long>(spans[i].first));
-    return Status(Code::kInvalidArgument,
-                  {.what = text,
-                   .hint = "submit them as separate intents, one after the other",
-                   .peer = intent.target.peer()});
+                  static_cast<unsigned long long>(overlap[1].begin));
+    status = Status(Code::kInvalidArgument,
+                    {.what = text,
+                     .hint = "submit them as separate intents, one after the other",
+                     .peer = intent.target.peer()});
   }
-  return {};
+  scratch.give(std::move(spans));
+  return status;
 }
 
 // The region counts this transfer as a user from here on.
@@ -89,7 +97,6 @@ Status resolve(const Intent& intent, const RegionList& regions, Transfer::State&
   std::size_t local_hint = 0;
   std::size_t remote_hint = 0;
   const LocalRegion* last = nullptr;
-  state.job.descriptors.reserve(intent.ranges.size());
   for (std::size_t i = 0; i < intent.ranges.size(); ++i) {
     const Descriptor& range = intent.ranges[i];
     if (range.length == 0) continue;
@@ -153,7 +160,8 @@ std::string describe(const Intent& intent, std::uint64_t bytes) {
 }
 
 Result<std::shared_ptr<Transfer::State>> prepare(Intent& intent, const PeerView& peer,
-                                                 const RegionList& regions) {
+                                                 const RegionList& regions,
+                                                 const std::shared_ptr<SubmitBuffers>& buffers) {
   if (intent.operation != Operation::kWrite && intent.operation != Operation::kRead) {
     return Status(Code::kInvalidArgument, "an operation that is neither write nor read");
   }
@@ -170,9 +178,10 @@ Result<std::shared_ptr<Transfer::State>> prepare(Intent& intent, const PeerView&
                    .hint = "open the segment again",
                    .peer = intent.target.peer()});
   }
-  auto state = std::make_shared<Transfer::State>();
+  auto state = std::make_shared<Transfer::State>(buffers);
+  state->job.descriptors = buffers->descriptors.take(intent.ranges.size());
   Status status = resolve(intent, regions, *state);
-  if (status.ok()) status = check_overlap(intent, state->job.descriptors);
+  if (status.ok()) status = check_overlap(intent, state->job.descriptors, buffers->spans);
   if (!status.ok()) {
     release(*state);
     return status;

@@ -1,6 +1,7 @@
 // From an Intent to a job for the executor: everything about it is checked here,
 // before anything moves. Pure but for the regions' user counts, which the
-// returned state holds until it finishes or is dropped unsubmitted.
+// returned state holds until it finishes or is dropped unsubmitted, and for the
+// buffers that it takes and gives back.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,8 @@ std::string describe(const Intent& intent, std::uint64_t bytes);
 // kInvalidArgument, kOutOfRange, kNotRegistered, kPermissionDenied,
 // kPeerRestarted. The job still lacks its id, plan and times.
 Result<std::shared_ptr<Transfer::State>> prepare(Intent& intent, const PeerView& peer,
-                                                 const RegionList& regions);
+                                                 const RegionList& regions,
+                                                 const std::shared_ptr<SubmitBuffers>& buffers);
 
 // Gives the regions of a state that will not be submitted back.
 void release(Transfer::State& state);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/peer.h"
+#include "api/recycler.h"
 #include "api/regions.h"
 #include "executor/job.h"
 #include "spindrift/transfer.h"
@@ -22,8 +23,28 @@ struct TransferJob : executor::Job {
   Transfer::State* state = nullptr;
 };
 
+namespace api {
+
+// What large submissions use again and again.
+struct Span {
+  std::uint64_t begin = 0;
+  std::uint64_t length = 0;
+  friend bool operator<(const Span& a, const Span& b) { return a.begin < b.begin; }
+};
+struct SubmitBuffers {
+  Recycler<ResolvedDescriptor> descriptors;
+  Recycler<Span> spans;
+};
+
+}  // namespace api
+
 class Transfer::State {
  public:
+  explicit State(std::shared_ptr<api::SubmitBuffers> buffers) : buffers_(std::move(buffers)) {}
+  ~State() { buffers_->descriptors.give(std::move(job.descriptors)); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
   // --- constant once submitted ----------------------------------------------------
   TransferJob job;
   std::string peer;
@@ -50,6 +71,7 @@ class Transfer::State {
   Status outcome() const;
   std::string causes() const;
 
+  const std::shared_ptr<api::SubmitBuffers> buffers_;
   std::atomic<bool> finished_{false};
   std::mutex mutex_;
   std::condition_variable done_;

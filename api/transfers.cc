@@ -101,7 +101,8 @@ Result<Transfer> Engine::Core::submit(Intent intent) {
                    .peer = view.name});
   }
   const std::shared_ptr<const api::RegionList> regions = regions_.snapshot();
-  Result<std::shared_ptr<Transfer::State>> prepared = api::prepare(intent, view, *regions);
+  Result<std::shared_ptr<Transfer::State>> prepared =
+      api::prepare(intent, view, *regions, submit_buffers_);
   if (!prepared.ok()) {
     rejected_.fetch_add(1, std::memory_order_relaxed);
     return prepared.status();

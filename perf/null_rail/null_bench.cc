@@ -115,12 +115,12 @@ NullBench::SliceCost NullBench::measure_slices(std::uint64_t slices) {
 
 NullBench::DescriptorCost NullBench::measure_descriptors(std::uint32_t descriptors) {
   const std::uint64_t finished = finished_;
-  Instant begin = read_monotonic_clock();
   const auto job = make_job(descriptors, kPage);
+  Instant begin = read_monotonic_clock();
   send(executor::StartJob{job.get(), nullptr});
   cycle();  // takes the command, and binds the first slices
   DescriptorCost cost;
-  cost.submit_ns = ns_since(begin) / descriptors;
+  cost.start_ns = ns_since(begin) / descriptors;
   begin = read_monotonic_clock();
   while (finished_ == finished) cycle();
   cost.move_ns = ns_since(begin) / descriptors;

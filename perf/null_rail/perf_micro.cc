@@ -19,6 +19,7 @@
 
 #include "counters.h"
 #include "null_bench.h"
+#include "submit_bench.h"
 
 namespace spindrift::perf {
 namespace {
@@ -74,7 +75,8 @@ Spread spread_of(std::vector<double> values) {
 
 struct Figures {
   Spread slice_ns;
-  Spread submit_ns;
+  Spread submit_ns;  // in order
+  Spread shuffled_ns;
   Spread move_ns;
   double rail_ns = 0;
   double allocations = 0;  // per slice, the worst repeat
@@ -84,7 +86,8 @@ struct Figures {
 
 Figures measure(const Arguments& arguments) {
   NullBench bench(static_cast<std::uint32_t>(arguments.rails));
-  std::vector<double> slice, submit, move;
+  SubmitBench submit_bench;
+  std::vector<double> slice, submit, shuffled, move;
   Figures figures;
   for (std::uint64_t i = 0; i < arguments.repeats; ++i) {
     const NullBench::SliceCost cost = bench.measure_slices(arguments.slices);
@@ -93,13 +96,15 @@ Figures measure(const Arguments& arguments) {
     figures.locks = std::max(figures.locks, cost.locks);
   }
   for (std::uint64_t i = 0; i < arguments.repeats; ++i) {
-    const NullBench::DescriptorCost cost =
-        bench.measure_descriptors(static_cast<std::uint32_t>(arguments.descriptors));
-    submit.push_back(cost.submit_ns);
+    const auto descriptors = static_cast<std::uint32_t>(arguments.descriptors);
+    const NullBench::DescriptorCost cost = bench.measure_descriptors(descriptors);
+    submit.push_back(submit_bench.measure(descriptors, false) + cost.start_ns);
+    shuffled.push_back(submit_bench.measure(descriptors, true) + cost.start_ns);
     move.push_back(cost.move_ns);
   }
   figures.slice_ns = spread_of(slice);
   figures.submit_ns = spread_of(submit);
+  figures.shuffled_ns = spread_of(shuffled);
   figures.move_ns = spread_of(move);
   figures.rail_ns = null_rail_ns(arguments.slices);
   return figures;
@@ -155,11 +160,12 @@ void print_json(const Arguments& a, const Figures& f) {
   std::printf(
       ", \"allocations_per_slice\": %.6g, \"locks_per_slice\": %.6g, "
       "\"ns_per_descriptor\": %.1f, \"ns_per_descriptor_min\": %.1f, "
-      "\"ns_per_descriptor_max\": %.1f, \"ns_per_descriptor_moved\": %.1f, "
+      "\"ns_per_descriptor_max\": %.1f, \"ns_per_descriptor_shuffled\": %.1f, "
+      "\"ns_per_descriptor_moved\": %.1f, "
       "\"slices\": %llu, \"slice_bytes\": 65536, \"descriptors\": %llu, "
       "\"descriptor_bytes\": 4096, \"rails\": %llu, \"repeats\": %llu}\n",
       f.allocations, f.locks, f.submit_ns.median, f.submit_ns.least, f.submit_ns.most,
-      f.move_ns.median, static_cast<unsigned long long>(a.slices),
+      f.shuffled_ns.median, f.move_ns.median, static_cast<unsigned long long>(a.slices),
       static_cast<unsigned long long>(a.descriptors), static_cast<unsigned long long>(a.rails),
       static_cast<unsigned long long>(a.repeats));
 }
@@ -175,6 +181,7 @@ void print_text(const Arguments& a, const Figures& f) {
   std::printf("  locks               %8.6g per slice\n", f.locks);
   std::printf("submitting            %8.1f ns per descriptor (%.1f to %.1f)\n", f.submit_ns.median,
               f.submit_ns.least, f.submit_ns.most);
+  std::printf("  out of order        %8.1f ns\n", f.shuffled_ns.median);
   std::printf("moving                %8.1f ns per descriptor, 16 to a slice\n", f.move_ns.median);
 }
 
