@@ -3,6 +3,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -35,13 +37,18 @@ std::string read_host_id() {
   return id;
 }
 
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "node";
+// Two engines of one host that leave their name out are still two: a peer takes
+// a second one of the same name for the first one's next process.
+std::string default_name() {
+  char host[49] = {};
+  if (::gethostname(host, sizeof host - 1) != 0 || host[0] == '\0') std::strcpy(host, "node");
+  char number[16];
+  std::snprintf(number, sizeof number, "-%08x", static_cast<std::uint32_t>(random_word()));
+  return std::string(host) + number;
 }
 
 config::NodeConfig completed(config::NodeConfig config) {
-  if (config.name.empty()) config.name = host_name();
+  if (config.name.empty()) config.name = default_name();
   return config;
 }
 
@@ -91,10 +98,7 @@ Status Engine::Core::start_workers() {
   for (std::uint32_t i = 0; i < options.count; ++i) {
     auto seat = std::make_unique<WorkerSeat>(*this, i, random_word());
     if (Status status = seat->worker.open(); !status.ok()) return status;
-    auto tcp = std::make_unique<rails::tcp::TcpDriver>(config_.tcp, &seat->worker.regions());
-    if (Status status = tcp->ready(); !status.ok()) return status;
-    seat->tcp_capabilities = tcp->capabilities();
-    seat->worker.add_driver(std::move(tcp));
+    if (Status status = seat->add_drivers(config_); !status.ok()) return status;
     const int cpu = i < options.affinity.size() ? static_cast<int>(options.affinity[i]) : -1;
     seat->runner = std::make_unique<executor::Runner>(seat->worker, options.spin, cpu);
     seats_.push_back(std::move(seat));
@@ -157,6 +161,10 @@ void Engine::Core::stop() {
   }
   metrics_.reset();
   if (control_) control_->stop();
+  {
+    std::unique_lock gate(gate_);
+    workers_ended_ = true;
+  }
   for (const auto& seat : seats_) {
     if (seat->runner) seat->runner->stop();
   }
@@ -168,14 +176,12 @@ void Engine::Core::stop() {
 // (lane_accepted() looks at shutting_down_). Only then may peers be told goodbye,
 // or find the port closed: both count as proof that we place nothing.
 void Engine::Core::end_inbound() {
-  std::vector<control::InboundSession> sessions;
   {
     std::lock_guard lock(peers_mutex_);
-    for (const auto& [session, name] : session_names_) sessions.push_back(session);
+    for (const auto& [session, name] : session_names_) {
+      send(placing_worker(name), executor::DropInbound{session});
+    }
     session_names_.clear();
-  }
-  for (const control::InboundSession session : sessions) {
-    send(placing_worker(session), executor::DropInbound{session});
   }
   change_regions([](rails::RegionTable&) {});  // returns when all have done it
 }
@@ -215,6 +221,15 @@ void Engine::Core::send(std::uint32_t worker, executor::Command command) {
 }
 
 // --- what workers ask for, on their threads -----------------------------------------
+
+Status Engine::Core::WorkerSeat::add_drivers(const config::NodeConfig& config) {
+  if (!config.tcp.enabled) return {};
+  auto tcp = std::make_unique<rails::tcp::TcpDriver>(config.tcp, &worker.regions());
+  if (Status status = tcp->ready(); !status.ok()) return status;
+  tcp_capabilities = tcp->capabilities();
+  worker.add_driver(std::move(tcp));
+  return {};
+}
 
 std::shared_ptr<api::Peer> Engine::Core::WorkerSeat::peer_at(executor::PeerIndex peer) {
   std::lock_guard lock(mutex);

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -44,6 +45,7 @@ class Engine::Core final : public control::ControlEvents {
   const std::string& metrics_address() const;
   const config::NodeConfig& config() const { return config_; }
   const api::ForkGuard& fork_guard() const { return fork_guard_; }
+  bool in_child() const { return fork_guard_.in_child(); }
 
   // memory.cc
   Result<Region> register_memory(const MemoryOptions& options);
@@ -99,7 +101,7 @@ class Engine::Core final : public control::ControlEvents {
   std::vector<std::shared_ptr<api::Peer>> peers() const;
   Result<control::PeerSlot> find_peer(const std::string& name_or_address);
   void add_to_worker(api::Peer& peer);
-  std::uint32_t placing_worker(control::InboundSession session) const;
+  std::uint32_t placing_worker(std::uint32_t name) const;
 
   Status take_place(const Intent& intent, std::uint32_t worker);
   void give_place_back(std::uint32_t worker);
@@ -119,6 +121,11 @@ class Engine::Core final : public control::ControlEvents {
   std::unique_ptr<api::MetricsServer> metrics_;
   std::atomic<bool> started_{false};  // control_ is set; events wait for it
   std::atomic<bool> shutting_down_{false};
+  // Held by whoever sends a worker something that must be answered; closed
+  // before the workers' threads end.
+  mutable std::shared_mutex gate_;
+  bool workers_ended_ = false;    // under gate_
+  std::uint64_t last_epoch_ = 0;  // of any peer's process; the control thread's
 
   mutable std::mutex peers_mutex_;
   std::vector<std::shared_ptr<api::Peer>> peers_;  // by PeerSlot

@@ -20,7 +20,8 @@ bool is_loopback(const std::string& address) {
 control::DataEndpoint to_endpoint(const InterfaceInfo& nic, const InterfaceAddress& address) {
   control::DataEndpoint endpoint;
   endpoint.device = nic.name;
-  endpoint.address = address.address;
+  // Without the scope of a link-local address: the device says it as well.
+  endpoint.address = address.address.substr(0, address.address.find('%'));
   endpoint.prefix = address.prefix;
   // A veth claims 10 Gbit/s whatever is behind it.
   if (nic.kind != InterfaceKind::kVeth) endpoint.line_rate = nic.line_rate;
@@ -44,6 +45,7 @@ void add_endpoints(const InterfaceInfo& nic, std::vector<control::DataEndpoint>&
 
 Result<std::vector<control::DataEndpoint>> data_endpoints(const rails::tcp::TcpOptions& tcp,
                                                           const control::ControlOptions& control) {
+  if (!tcp.enabled) return std::vector<control::DataEndpoint>{};
   rails::discover::DiscoverOptions options;
   options.include = tcp.include;
   options.exclude = tcp.exclude;

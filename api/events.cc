@@ -12,13 +12,13 @@ void Engine::Core::peer_connected(control::PeerSlot slot, const control::RemoteP
   std::vector<api::PeerRail> rails = api::pair_endpoints(control_->endpoints(), remote.endpoints);
   const executor::PeerIndex old_index = to.index();
   const bool known = to.first_lane() != kNoLane;
-  const api::Peer::Change change =
-      to.connected(remote, std::move(rails), seats_[to.worker()]->tcp_capabilities, same_host);
+  const api::Peer::Change change = to.connected(
+      remote, std::move(rails), seats_[to.worker()]->tcp_capabilities, same_host, ++last_epoch_);
   if (change == api::Peer::Change::kSame) return;
   if (known) {
     // The process that had the old incarnation is gone, and all that it could
     // still have placed with it.
-    send(to.worker(), executor::PeerGone{old_index, Cause::kPeerRestarted});
+    send(to.worker(), executor::PeerGone{old_index, Cause::kPeerRestarted, to.view().epoch});
   }
   if (change == api::Peer::Change::kNewRails) add_to_worker(to);
 }
@@ -32,10 +32,10 @@ void Engine::Core::add_to_worker(api::Peer& to) {
   const std::size_t lanes = 2 * command.rails.size();
   std::unique_lock lock(seat.mutex);
   if (seat.next_lane + lanes > config_.executor.lanes_max) {
-    to.lost(Status(Code::kBusy,
-                   {.what = "peer " + to.view().name + " cannot be used",
-                    .why = "its worker has " + std::to_string(seat.next_lane) + " lanes already",
-                    .hint = "raise executor.lanes_max or workers.count"}));
+    to.refused(Status(Code::kBusy,
+                      {.what = "peer " + to.view().name + " cannot be used",
+                       .why = "its worker has " + std::to_string(seat.next_lane) + " lanes already",
+                       .hint = "raise executor.lanes_max or workers.count"}));
     return;
   }
   const auto index = static_cast<executor::PeerIndex>(seat.by_index.size());
@@ -45,9 +45,11 @@ void Engine::Core::add_to_worker(api::Peer& to) {
     seat.by_index.push_back(peers_[to.slot()]);
   }
   seat.next_lane += static_cast<LaneIndex>(lanes);
-  // Under the lock, so that peers arrive in the order of their numbers.
-  send(to.worker(), std::move(command));
+  // Not under the lock, which the worker takes as well. Peers still arrive in the
+  // order of their numbers: only the control thread comes here.
   lock.unlock();
+  command.epoch = to.view().epoch;
+  send(to.worker(), std::move(command));
   to.set_index(index, first);
 }
 
@@ -62,7 +64,8 @@ void Engine::Core::peer_gone(control::PeerSlot slot, const Status& why) {
   api::Peer& to = peer(slot);
   to.lost(why);
   if (to.first_lane() == kNoLane) return;
-  send(to.worker(), executor::PeerGone{to.index(), Cause::kPeerGone});
+  const api::PeerView view = to.view();
+  send(to.worker(), executor::PeerGone{view.index, Cause::kPeerGone, view.epoch});
 }
 
 void Engine::Core::lane_connected(const control::LaneRequest& lane, FileDescriptor socket) {
@@ -94,8 +97,10 @@ void Engine::Core::fenced(control::PeerSlot, const control::FenceReply& reply) {
 
 // --- as responder -----------------------------------------------------------------
 
-std::uint32_t Engine::Core::placing_worker(control::InboundSession session) const {
-  return session % static_cast<std::uint32_t>(seats_.size());
+// By the node's name, not by its session: what a session that is dropped, and the
+// one after it, ask for goes through the same inbox, in order.
+std::uint32_t Engine::Core::placing_worker(std::uint32_t name) const {
+  return name % static_cast<std::uint32_t>(seats_.size());
 }
 
 void Engine::Core::session_opened(control::InboundSession session,
@@ -107,15 +112,16 @@ void Engine::Core::session_opened(control::InboundSession session,
 
 void Engine::Core::session_closed(control::InboundSession session) {
   await_started();
-  {
-    std::lock_guard lock(peers_mutex_);
-    session_names_.erase(session);
-  }
-  send(placing_worker(session), executor::DropInbound{session});
+  std::lock_guard lock(peers_mutex_);
+  const auto name = session_names_.find(session);
+  if (name == session_names_.end()) return;
+  send(placing_worker(name->second), executor::DropInbound{session});
+  session_names_.erase(name);
 }
 
 void Engine::Core::lane_accepted(control::AcceptedLane lane) {
   await_started();
+  if (!config_.tcp.enabled) return;  // its socket closes
   executor::AdoptLane command{.transport = Transport::kTcp};
   // Held until the command is sent, so that end_inbound() comes after it.
   std::lock_guard lock(peers_mutex_);
@@ -127,13 +133,16 @@ void Engine::Core::lane_accepted(control::AcceptedLane lane) {
   command.lane.direction = lane.direction;
   command.lane.first_seq = lane.first_seq;
   command.lane.endpoint.socket = std::move(lane.socket);
-  send(placing_worker(lane.session), std::move(command));
+  send(placing_worker(name->second), std::move(command));
 }
 
 void Engine::Core::fence_requested(control::InboundSession session,
                                    const control::FenceRequest& request) {
   await_started();
-  send(placing_worker(session),
+  std::lock_guard lock(peers_mutex_);
+  const auto name = session_names_.find(session);
+  if (name == session_names_.end()) return;  // the engine stops, and says goodbye soon
+  send(placing_worker(name->second),
        executor::FenceInbound{{session, request.lane_key}, request.min_generation});
 }
 

@@ -31,6 +31,8 @@ class Countdown {
 }  // namespace
 
 void Engine::Core::change_regions(const std::function<void(rails::RegionTable&)>& change) {
+  const std::shared_lock gate(gate_);
+  if (workers_ended_) return;  // nobody is left who could touch memory
   const auto countdown = std::make_shared<Countdown>(seats_.size());
   for (std::uint32_t i = 0; i < seats_.size(); ++i) {
     send(i, executor::ChangeRegions{change, [countdown] { countdown->arrive(); }});
@@ -39,7 +41,8 @@ void Engine::Core::change_regions(const std::function<void(rails::RegionTable&)>
 }
 
 bool Engine::Core::inspect(std::uint32_t worker, executor::Inspect look) const {
-  if (shutting_down_.load()) return false;
+  const std::shared_lock gate(gate_);
+  if (shutting_down_.load() || workers_ended_) return false;
   const auto countdown = std::make_shared<Countdown>(1);
   executor::Command command = executor::Inspect{
       [countdown, look = std::move(look.look)](const auto& executor, auto drivers) {
@@ -120,7 +123,8 @@ void Engine::Core::resume(std::uint64_t token) {
 
 QuiesceGuard::State::~State() {
   std::lock_guard lock(alive_->mutex);
-  if (alive_->core != nullptr) alive_->core->resume(token_);
+  // A forked child has the engine's memory, but none of its threads.
+  if (alive_->core != nullptr && !alive_->core->in_child()) alive_->core->resume(token_);
 }
 
 Status Engine::Core::revoke(const std::string& peer, const std::string& segment) {

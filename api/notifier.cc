@@ -80,21 +80,27 @@ std::vector<Transfer> Notifier::take_finished(std::size_t max) {
 
 void Notifier::run() {
   ::pthread_setname_np(::pthread_self(), "spindrift-call");
+  caller_.store(std::this_thread::get_id());
   std::unique_lock lock(mutex_);
   for (;;) {
     wake_.wait(lock, [this] { return stopping_ || !callbacks_.empty(); });
     if (callbacks_.empty()) return;
-    const std::shared_ptr<Transfer::State> state = std::move(callbacks_.front());
+    std::shared_ptr<Transfer::State> state = std::move(callbacks_.front());
     callbacks_.pop_front();
-    lock.unlock();
+    lock.unlock();  // also while what the caller gave us is destroyed
     // The place goes back first, so that the callback may submit again even when
     // all others are taken.
     taken_(state->worker);
-    // Moved out: what the callback holds must not live as long as the handle.
-    const auto call = std::exchange(state->on_finished, nullptr);
-    call(state->report());
+    deliver(*state);
+    state.reset();
     lock.lock();
   }
+}
+
+// Moved out: what the callback holds must not live as long as the handle.
+void Notifier::deliver(Transfer::State& state) {
+  const auto call = std::exchange(state.on_finished, nullptr);
+  call(state.report());
 }
 
 }  // namespace spindrift::api

@@ -35,9 +35,12 @@ class Notifier {
   Result<int> finished_fd();
   bool fd_in_use() const { return fd_in_use_.load(std::memory_order_acquire); }
   std::vector<Transfer> take_finished(std::size_t max);
+  // Whether the caller is a callback, on whom the next places to become free wait.
+  bool in_callback() const { return std::this_thread::get_id() == caller_.load(); }
 
  private:
   void run();
+  static void deliver(Transfer::State& state);
 
   const std::function<void(std::uint32_t)> taken_;
   std::mutex mutex_;
@@ -47,6 +50,7 @@ class Notifier {
   FileDescriptor fd_;
   std::atomic<bool> fd_in_use_{false};
   bool stopping_ = false;
+  std::atomic<std::thread::id> caller_;
   std::thread thread_;
 };
 

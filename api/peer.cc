@@ -74,7 +74,8 @@ PeerView Peer::view() const {
 }
 
 Peer::Change Peer::connected(const control::RemotePeer& remote, std::vector<PeerRail> rails,
-                             const RailCapabilities& capabilities, bool same_host) {
+                             const RailCapabilities& capabilities, bool same_host,
+                             std::uint64_t epoch) {
   std::lock_guard lock(mutex_);
   const bool restarted = view_.incarnation && view_.incarnation != remote.incarnation;
   const bool same_rails =
@@ -87,24 +88,27 @@ Peer::Change Peer::connected(const control::RemotePeer& remote, std::vector<Peer
   view_.status = Status();
   view_.worker = worker_;
   rails_ = std::move(rails);
-  if (same_rails) {
-    view_.connected = true;
-    return restarted ? Change::kRestarted : Change::kSame;
-  }
+  if (same_rails) view_.connected = true;
+  if (same_rails && !restarted) return Change::kSame;
+  view_.epoch = epoch;
+  if (same_rails) return Change::kRestarted;
   auto names = std::make_shared<std::vector<std::string>>();
   auto candidates = std::make_shared<std::vector<planner::RailCandidate>>();
   for (const PeerRail& rail : rails_) {
     names->push_back(rail.name);
     candidates->push_back({.facts = rail.facts, .capabilities = capabilities});
   }
-  view_.rail_names = std::move(names);
-  view_.candidates = std::move(candidates);
-  ++view_.epoch;
+  view_.rail_names = nullptr;  // set_index() shows them
+  view_.candidates = nullptr;
+  new_names_ = std::move(names);
+  new_candidates_ = std::move(candidates);
   return Change::kNewRails;
 }
 
 void Peer::set_index(executor::PeerIndex index, LaneIndex first_lane) {
   std::lock_guard lock(mutex_);
+  view_.rail_names = std::move(new_names_);
+  view_.candidates = std::move(new_candidates_);
   view_.index = index;
   view_.connected = true;
   first_lane_ = first_lane;
@@ -114,6 +118,12 @@ void Peer::lost(const Status& why) {
   std::lock_guard lock(mutex_);
   view_.connected = false;
   view_.status = why;
+}
+
+void Peer::refused(const Status& why) {
+  std::lock_guard lock(mutex_);
+  view_.status = why;
+  rails_.clear();
 }
 
 void Peer::lane_result(LaneIndex lane, const std::string& failure) {

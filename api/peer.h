@@ -34,7 +34,7 @@ struct PeerView {
   bool same_host = false;
   bool connected = false;
   Status status;            // why not connected
-  std::uint64_t epoch = 0;  // of the rail list; part of the plan cache's key
+  std::uint64_t epoch = 0;  // of its process and rail list; no two peers share one
   std::uint32_t worker = 0;
   executor::PeerIndex index = 0;
   std::shared_ptr<const std::vector<std::string>> rail_names;
@@ -54,12 +54,15 @@ class Peer {
   PeerView view() const;
 
   enum class Change { kSame, kRestarted, kNewRails };
-  // A session stands. kNewRails: the caller gives the list a number in the
-  // worker with set_index() before anybody submits.
+  // A session stands; `epoch` is new, and taken unless it is kSame. kNewRails: the
+  // caller gives the list a number in the worker with set_index(); until then
+  // nobody can submit.
   Change connected(const control::RemotePeer& remote, std::vector<PeerRail> rails,
-                   const RailCapabilities& capabilities, bool same_host);
+                   const RailCapabilities& capabilities, bool same_host, std::uint64_t epoch);
   void set_index(executor::PeerIndex index, LaneIndex first_lane);
   void lost(const Status& why);
+  // It cannot be used, for want of room; tried again when it next connects.
+  void refused(const Status& why);
   void lane_result(LaneIndex lane, const std::string& failure);
 
   // What is reported while its rails cannot be used: "tcp:eth0>eth0: refused; ...".
@@ -75,6 +78,8 @@ class Peer {
   mutable std::mutex mutex_;
   PeerView view_;
   std::vector<PeerRail> rails_;
+  std::shared_ptr<const std::vector<std::string>> new_names_;  // until they have a number
+  std::shared_ptr<const std::vector<planner::RailCandidate>> new_candidates_;
   LaneIndex first_lane_ = kNoLane;  // writes first, then reads, by ordinal
 };
 

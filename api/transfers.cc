@@ -11,6 +11,8 @@ namespace spindrift {
 
 namespace {
 
+constexpr Duration kPlaceWaitMax = std::chrono::hours(24 * 365);  // adds up to a time point
+
 Status shut_down() {
   return Status(Code::kShutDown, "the engine is being destroyed");
 }
@@ -141,12 +143,17 @@ Result<Transfer> Engine::Core::submit(Intent intent) {
           ? intent.budget
           : config_.executor.budget_base + config_.executor.budget_rate.time_for(state->job.bytes);
   state->job.deadline = after(now, budget);
+  const std::shared_lock gate(gate_);
+  if (workers_ended_) {
+    api::release(*state);
+    return shut_down();
+  }
   {
     std::lock_guard lock(running_mutex_);
     state->job.id = TransferId{next_transfer_++};
     running_.emplace(state->job.id.value, state);
   }
-  send(state->worker, executor::StartJob{&state->job, state});
+  send(state->worker, executor::StartJob{&state->job, state, view.epoch});
   return Transfer(state);
 }
 
@@ -156,10 +163,11 @@ Status Engine::Core::take_place(const Intent& intent, std::uint32_t worker) {
     return shutting_down_.load() || seats_[worker]->places_taken < config_.executor.transfers_max;
   };
   std::unique_lock lock(running_mutex_);
-  if (!free() && intent.on_full == OnFull::kWait) {
+  // A callback that waited would wait for itself.
+  if (!free() && intent.on_full == OnFull::kWait && !notifier_.in_callback()) {
     const Duration longest =
         intent.budget.count() > 0 ? intent.budget : config_.executor.budget_base;
-    place_free_.wait_for(lock, longest, free);
+    place_free_.wait_for(lock, std::min<Duration>(longest, kPlaceWaitMax), free);
   }
   if (shutting_down_.load()) return shut_down();
   if (!free()) {

@@ -33,6 +33,7 @@ struct Engine::Core::WorkerSeat final : executor::WorkerPorts {
                       const rails::InboundFenceReport& report) override;
   void finished(executor::Job* job) override { core.finished(job); }
 
+  Status add_drivers(const config::NodeConfig& config);
   std::shared_ptr<api::Peer> peer_at(executor::PeerIndex peer);
 
   Core& core;

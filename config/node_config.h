@@ -37,7 +37,7 @@ struct PeerOptions {
 enum class LogVerbosity : std::uint8_t { kDebug, kInfo, kWarn, kError, kOff };
 
 struct NodeConfig {
-  std::string name;  // empty: the host name
+  std::string name;  // empty: the host name and a random number
   control::ControlOptions control;
   rails::tcp::TcpOptions tcp;
   executor::ExecutorOptions executor;

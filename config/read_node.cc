@@ -135,7 +135,7 @@ void check_strangers(MapReader& map, const control::ControlOptions& control) {
 void read_control(MapReader& map, control::ControlOptions& out) {
   map.text("bind", out.bind, kIpAddress);
   map.ports("port", out.port_min, out.port_max);
-  map.text("advertise", out.advertise, kHost);
+  map.text("advertise", out.advertise, kIpAddress);
   read_key(map, "key", "key_file", out.keys);
   read_key(map, "previous_key", "previous_key_file", out.keys);
   map.flag("insecure", out.insecure);
@@ -154,7 +154,7 @@ void read_control(MapReader& map, control::ControlOptions& out) {
   map.number("unacked_max", out.unacked_max, {16, 1'000'000});
   map.number("sessions_max", out.sessions_max, {1, 65'536});
   map.number("half_open_max", out.half_open_max, {1, 65'536});
-  map.number("connections_per_session", out.connections_per_session, {1, 64});
+  map.number("connections_per_session", out.connections_per_session, {1, 16});
 }
 
 // ---- data ----
@@ -190,7 +190,7 @@ void read_executor(MapReader& map, executor::ExecutorOptions& out) {
   map.duration("settle_grace", out.settle_grace, {Duration(0), minutes(1)});
   map.duration("budget_base", out.budget_base, {milliseconds(10), hours(24)});
   map.rate("budget_rate", out.budget_rate, rates);
-  map.number("lanes_max", out.lanes_max, {1, 1'048'576});
+  map.number("lanes_max", out.lanes_max, {2, 65'536});
   map.number("transfers_max", out.transfers_max, {1, 1'048'576});
   map.number("slices_max", out.slices_max, {16, 16'777'216});
   map.number("attempts_per_lane", out.attempts_per_lane, {1, 65'536});

@@ -70,9 +70,6 @@ bool is_address(std::string_view t) {
 bool is_loopback_address(std::string_view t) {
   return is_address(t) && is_loopback(t);
 }
-bool is_host(std::string_view t) {
-  return is_address(t) || (sized(t, 253) && made_of(t, ".-") && is_alnum(t[0]));
-}
 bool is_endpoint(std::string_view t) {
   const std::size_t colon = t.rfind(':');
   if (colon == t.npos) return false;
@@ -121,7 +118,6 @@ const TextRule kPattern{"a shell pattern of 1 to 128 characters", is_pattern};
 const TextRule kDeviceName{"a device name of 1 to 63 letters, digits and . _ - : @", is_device};
 const TextRule kIpAddress{"an IP address, like 127.0.0.1 or ::1", is_address};
 const TextRule kLoopbackAddress{"a loopback address, like 127.0.0.2 or ::1", is_loopback_address};
-const TextRule kHost{"an IP address or a host name", is_host};
 const TextRule kEndpoint{"IP:PORT, like 10.0.0.2:7400 or [fd00::2]:7400", is_endpoint};
 const TextRule kSubnet{"an IP address with its prefix length, like 10.0.2.1/24", is_subnet};
 const TextRule kPciAddress{"a PCI address, like 0000:3b:00.0", is_pci};

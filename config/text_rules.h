@@ -15,7 +15,6 @@ extern const TextRule kPattern;     // shell pattern
 extern const TextRule kDeviceName;  // of an interface or NIC
 extern const TextRule kIpAddress;
 extern const TextRule kLoopbackAddress;
-extern const TextRule kHost;        // IP address or host name
 extern const TextRule kEndpoint;    // "IP:PORT", "[IPv6]:PORT"
 extern const TextRule kSubnet;      // "10.0.2.1/24"
 extern const TextRule kPciAddress;  // "0000:3b:00.0"

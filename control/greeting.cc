@@ -15,6 +15,7 @@ Greeting::Greeting(Context& context, Host& host, std::unique_ptr<Watch> socket)
     : context_(context),
       host_(host),
       id_(context.next_connection()),
+      begun_(read_monotonic_clock()),
       socket_(std::move(socket)),
       remote_(SocketAddress::remote_of(socket_->fd())),
       deadline_(context.reactor) {}

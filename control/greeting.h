@@ -42,6 +42,7 @@ class Greeting {
   ~Greeting();
 
   void start();
+  Instant begun() const { return begun_; }
 
  private:
   void on_readable();
@@ -54,6 +55,7 @@ class Greeting {
   Context& context_;
   Host& host_;
   const ConnectionId id_;
+  const Instant begun_;
   std::unique_ptr<Watch> socket_;  // until it is known what it is
   const SocketAddress remote_;
   Timer deadline_;

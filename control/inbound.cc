@@ -32,19 +32,28 @@ Inbound::~Inbound() = default;
 
 void Inbound::accepted(FileDescriptor socket) {
   LiveCounters::add(context_.counters.connections_accepted);
-  if (greetings_.size() >= context_.options.half_open_max) {
-    LiveCounters::add(context_.counters.handshakes_refused);
-    half_open_log.log(LogLevel::kWarn,
-                      "connection closed: " + std::to_string(greetings_.size()) +
-                          " others are in the middle of their greeting (control.half_open_max)");
-    return;
-  }
+  if (!make_room_to_greet()) return;
   auto watch = context_.reactor.watch(std::move(socket));
   if (!watch) return stranger_log.log(LogLevel::kError, watch.status().to_string());
   auto greeting = std::make_unique<Greeting>(context_, *this, std::move(*watch));
   Greeting& started = *greeting;
   greetings_.emplace(context_.last_connection, std::move(greeting));
   started.start();
+}
+
+// Over the bound the one that has dawdled longest makes room, so that silent
+// strangers do not keep everybody else out; but none that came just now.
+bool Inbound::make_room_to_greet() {
+  if (greetings_.size() < context_.options.half_open_max) return true;
+  LiveCounters::add(context_.counters.handshakes_refused);
+  half_open_log.log(LogLevel::kWarn,
+                    "connection closed: " + std::to_string(greetings_.size()) +
+                        " others are in the middle of their greeting (control.half_open_max)");
+  const auto oldest = greetings_.begin();  // ids grow
+  const Duration young = context_.options.handshake_timeout / 8;
+  if (read_monotonic_clock() - oldest->second->begun() < young) return false;
+  forget_greeting(oldest->first);
+  return true;
 }
 
 // From within the greeting's own calls, so it dies a little later.

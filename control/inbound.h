@@ -44,6 +44,7 @@ class Inbound : public Greeting::Host {
   Status let_lane_in(const LaneHelloBytes& bytes, FileDescriptor& socket);
   void close_older_incarnations(const RemotePeer& peer);
   Status make_room();
+  bool make_room_to_greet();
   void close(SessionKey key);
   void forget_greeting(ConnectionId id);
 

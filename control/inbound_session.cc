@@ -29,7 +29,10 @@ InboundPeer::InboundPeer(Context& context, Directory& directory, InboundSession 
       session_nonce_(session_nonce),
       ended_(std::move(ended)),
       live_(std::make_unique<LiveSession>(context, *this)),
-      disconnected_at_(read_monotonic_clock()) {}
+      opening_(context.reactor),
+      disconnected_at_(read_monotonic_clock()) {
+  opening_.set(after(disconnected_at_, context.options.handshake_timeout), [this] { ended_(); });
+}
 
 InboundPeer::~InboundPeer() {
   end();
@@ -44,6 +47,7 @@ void InboundPeer::connected(std::shared_ptr<FramedStream> stream, const Establis
   if (live_->connections() >= kConnectionsMax) live_->drop(live_->oldest());
   if (!opened_) {
     opened_ = true;
+    opening_.cancel();
     context_.events.session_opened(id_, established.peer);
     for (AcceptedLane& lane : std::exchange(early_lanes_, {})) {
       context_.events.lane_accepted(std::move(lane));
@@ -79,6 +83,12 @@ void InboundPeer::answer_fence(const FenceReply& reply) {
   send_parked();
   // Kept for when the session has room: a fence must be answered.
   if (parked_.empty() && live_->send(reply, Spread::kAll).ok()) return;
+  if (parked_.size() >= LaneLedger::kLanesMax && !parked_.contains(reply.lane_key)) {
+    reply_log.log(LogLevel::kWarn, "session of " + name_ + " ended: it asks for fences of " +
+                                       std::to_string(parked_.size()) +
+                                       " lanes and reads no answers");
+    return ended_();
+  }
   parked_.insert_or_assign(reply.lane_key, reply);
 }
 

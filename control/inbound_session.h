@@ -17,8 +17,9 @@ namespace spindrift::control {
 
 class InboundPeer : public LiveSession::Handler {
  public:
-  // `ended` is called when the initiator says goodbye, from within the session:
-  // see LiveSession::retire.
+  // `ended` is called when the session is over (the initiator says goodbye, never
+  // finishes its handshake, or floods us), from within the session: see
+  // LiveSession::retire.
   InboundPeer(Context& context, Directory& directory, InboundSession id, std::string name,
               const Nonce& session_nonce, std::function<void()> ended);
   ~InboundPeer() override;
@@ -57,12 +58,13 @@ class InboundPeer : public LiveSession::Handler {
   std::optional<Digest> secret_;
   std::uint32_t peer_message_max_ = 0;
   bool opened_ = false;
+  Timer opening_;  // admitted, but the handshake was never finished
   Instant disconnected_at_;
   LaneLedger ledger_;
   // Lanes whose connection overtook the end of the handshake on another one.
   std::vector<AcceptedLane> early_lanes_;
   // Replies that found the session full, the last for each lane: they go out
-  // before anything else when it has room. Bounded by the lanes of the ledger.
+  // before anything else when it has room. As many as the ledger knows lanes.
   std::map<std::uint32_t, FenceReply> parked_;
 };
 

@@ -75,6 +75,8 @@ void Executor::begin_fence(Lane& lane, Cause cause, Instant now) {
     if (lane.settled(seq)) continue;
     const SlabIndex slice = lane.slice(seq);
     note_cause(lane, *slices_[slice].job, cause);
+    // What we end ourselves, for another transfer's sake, is no try of this one.
+    if (cause == Cause::kFenced) --slices_[slice].attempts;
     retry(slice, lane.ordinal, now);
   }
   choose_tiers(groups_[lane.group]);

@@ -90,10 +90,11 @@ std::uint64_t Executor::bind_one(Group& group, Candidates& lanes, std::size_t ch
     if (bytes > 0) return bytes;
   }
   if (slices_.full()) return 0;  // a slice that lands makes room again
-  const std::size_t offers = std::min(group.serving.size(), kOffersMax);
-  for (std::size_t i = 0; i < offers; ++i) {
+  std::size_t offers = 0;
+  for (std::size_t i = 0; i < group.serving.size() && offers < kOffersMax; ++i) {
     Job& job = *group.serving[i];
     if (job.unbound == 0 || (job.tier_rails & bit(lane.ordinal)) == 0) continue;
+    ++offers;
     const std::uint64_t bytes = bind_fresh(job, lanes, chosen, now);
     if (bytes > 0) return bytes;
   }

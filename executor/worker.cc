@@ -122,6 +122,8 @@ void Worker::handle(AddPeer& command, Instant) {
   const Result<PeerIndex> peer = executor_.add_peer(command.rails);
   // The sender keeps the count of lanes and peers, so this cannot be full.
   SPINDRIFT_CHECK(peer.ok());
+  SPINDRIFT_CHECK(*peer == peer_epochs_.size());
+  peer_epochs_.push_back(command.epoch);
   for (const Operation direction : {Operation::kWrite, Operation::kRead}) {
     for (std::size_t i = 0; i < command.rails.size(); ++i) {
       const auto ordinal = static_cast<RailOrdinal>(i);
@@ -140,10 +142,16 @@ void Worker::handle(AddPeer& command, Instant) {
 }
 
 void Worker::handle(StartJob& command, Instant now) {
-  const Status started = executor_.start(command.job, now);
-  if (started.ok()) return;
-  // Admission is bounded before the inbox, so this is the last resort.
-  command.job->outcome = Cause::kNotPosted;
+  const PeerIndex peer = command.job->peer;
+  SPINDRIFT_CHECK(peer < peer_epochs_.size());
+  // It may overtake the news of a restart, but never come before it: addresses of
+  // one process mean nothing to the next.
+  if (command.epoch > peer_epochs_[peer]) peer_restarted(peer, command.epoch, now);
+  const bool stale = command.epoch < peer_epochs_[peer];
+  if (!stale && executor_.start(command.job, now).ok()) return;
+  // Admission is bounded before the inbox, so a full executor is the last resort.
+  command.job->outcome = stale ? Cause::kPeerRestarted : Cause::kNotPosted;
+  command.job->unlanded = {{Cursor{}, command.job->bytes, false}};
   command.job->finished_at = now;
   ports_.finished(command.job);
 }
@@ -175,7 +183,17 @@ void Worker::handle(RemoteFenced& command, Instant now) {
 }
 
 void Worker::handle(PeerGone& command, Instant now) {
-  executor_.on_peer_gone(command.peer, command.cause, now);
+  std::uint64_t& epoch = peer_epochs_[command.peer];
+  if (command.cause != Cause::kPeerRestarted) {
+    if (command.epoch == epoch) executor_.on_peer_gone(command.peer, command.cause, now);
+    return;
+  }
+  if (command.epoch > epoch) peer_restarted(command.peer, command.epoch, now);
+}
+
+void Worker::peer_restarted(PeerIndex peer, std::uint64_t epoch, Instant now) {
+  peer_epochs_[peer] = epoch;
+  executor_.on_peer_gone(peer, Cause::kPeerRestarted, now);
 }
 
 void Worker::handle(AdoptLane& command, Instant) {

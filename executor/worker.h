@@ -32,11 +32,14 @@ namespace spindrift::executor {
 // Peers are numbered in the order in which these arrive; the sender counts along.
 struct AddPeer {
   std::vector<Executor::RailSpec> rails;
+  std::uint64_t epoch = 0;  // of the peer's process: grows when it restarts
 };
-// `owner` keeps the job alive until the worker has let go of it.
+// `owner` keeps the job alive until the worker has let go of it. A job that was
+// made for an earlier process of the peer than the one known by now ends at once.
 struct StartJob {
   Job* job = nullptr;
   std::shared_ptr<void> owner;
+  std::uint64_t epoch = 0;
 };
 struct CancelJob {
   Job* job = nullptr;
@@ -58,9 +61,12 @@ struct RemoteFenced {
   Generation min_generation = 0;
   rails::InboundFenceReport report;
 };
+// The peer's process is gone; `epoch` is that of the process known by now: a newer
+// one when the peer has restarted.
 struct PeerGone {
   PeerIndex peer = 0;
   Cause cause = Cause::kPeerGone;
+  std::uint64_t epoch = 0;
 };
 struct AdoptLane {
   Transport transport = Transport::kTcp;
@@ -147,6 +153,7 @@ class Worker {
   void handle(LaneFailed& command, Instant now);
   void handle(RemoteFenced& command, Instant now);
   void handle(PeerGone& command, Instant now);
+  void peer_restarted(PeerIndex peer, std::uint64_t epoch, Instant now);
   void handle(AdoptLane& command, Instant now);
   void handle(FenceInbound& command, Instant now);
   void handle(DropInbound& command, Instant now);
@@ -164,7 +171,8 @@ class Worker {
     PeerIndex peer;
     RailOrdinal ordinal;
   };
-  std::vector<LanePlace> lane_places_;  // by LaneIndex
+  std::vector<std::uint64_t> peer_epochs_;  // by PeerIndex
+  std::vector<LanePlace> lane_places_;      // by LaneIndex
   BoundedVector<RailEvent> events_;
   health::PollGap gaps_;
   Instant last_cycle_ = kNever;

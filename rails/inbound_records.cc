@@ -4,7 +4,7 @@
 
 namespace spindrift::rails {
 
-InboundRecord::InboundRecord(std::uint32_t refused_max) : refused_(refused_max) {}
+InboundRecord::InboundRecord(std::uint32_t refused_max) : refused_max_(refused_max) {}
 
 bool InboundRecord::admits(Generation generation) const {
   if (generation < below_) return false;
@@ -17,7 +17,7 @@ bool InboundRecord::adopt(Generation generation, AttemptSeq first_seq) {
   if (ever_adopted_) {
     // Attempts lost between two generations: they were not placed.
     const AttemptSeq lost =
-        std::max(settled_end_, first_seq - std::min<AttemptSeq>(first_seq, refused_.size()));
+        std::max(settled_end_, first_seq - std::min<AttemptSeq>(first_seq, refused_max_));
     for (AttemptSeq seq = lost; seq < first_seq; ++seq) push_refused(seq);
   }
   settled_end_ = first_seq;
@@ -31,9 +31,9 @@ void InboundRecord::end_below(Generation generation) {
   below_ = generation;
   report_.settled_end = settled_end_;
   report_.refused.clear();
-  const std::uint64_t kept = std::min<std::uint64_t>(refused_count_, refused_.size());
+  const std::uint64_t kept = std::min<std::uint64_t>(refused_count_, refused_max_);
   for (std::uint64_t i = refused_count_ - kept; i < refused_count_; ++i) {
-    report_.refused.push_back(refused_[i % refused_.size()]);
+    report_.refused.push_back(refused_[i % refused_max_]);
   }
 }
 
@@ -42,7 +42,8 @@ void InboundRecord::refuse() {
 }
 
 void InboundRecord::push_refused(AttemptSeq seq) {
-  refused_[refused_count_++ % refused_.size()] = seq;
+  if (refused_.empty()) refused_.resize(refused_max_);
+  refused_[refused_count_++ % refused_max_] = seq;
 }
 
 InboundRecord* InboundRecords::find(InboundLaneId id) {
@@ -55,7 +56,7 @@ InboundRecord* InboundRecords::find(InboundLaneId id) {
 InboundRecord* InboundRecords::find_or_make(InboundLaneId id) {
   if (InboundRecord* known = find(id)) return known;
   Peer& peer = peers_[id.peer];
-  if (count_ >= records_max_ || peer.lanes.size() >= records_per_peer_) peer.full = true;
+  if (peer.lanes.size() >= records_per_peer_) peer.full = true;
   if (peer.full) return nullptr;
   ++count_;
   return &peer.lanes.try_emplace(id.lane_key, refused_max_).first->second;

@@ -2,11 +2,11 @@
 // smallest generation that may still be adopted, and what was settled. It
 // outlives the connections, so that a lane that broke by itself still answers
 // the fence that comes later. Pure; owned by one thread. Lookups and allocation
-// happen at adoption and at fences, never per slice.
+// happen at adoption, at fences and at the first refusal, never per slice.
 //
-// Bounded: at most `records_per_peer` lanes per peer and `records_max` in all.
-// A peer over the bound keeps what it has and gets nothing new until its session
-// ends: that never forgets a fence, and costs the other peers nothing.
+// Bounded: at most `records_per_peer` lanes per peer; sessions are bounded by who
+// admits them. A peer over the bound keeps what it has and gets nothing new until
+// its session ends: that never forgets a fence, and costs the other peers nothing.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,9 @@ class InboundRecord {
   Generation below_ = 0;
   bool ever_adopted_ = false;
   AttemptSeq settled_end_ = 0;
-  // The last refused ones, a ring: no initiator has more outstanding.
+  // The last refused ones, a ring: no initiator has more outstanding. Made when
+  // the first one is refused, which few lanes ever see.
+  const std::uint32_t refused_max_;
   std::vector<AttemptSeq> refused_;
   std::uint64_t refused_count_ = 0;
   InboundFenceReport report_;
@@ -56,9 +58,8 @@ class InboundRecord {
 
 class InboundRecords {
  public:
-  InboundRecords(std::uint32_t records_per_peer, std::uint32_t records_max,
-                 std::uint32_t refused_max)
-      : records_per_peer_(records_per_peer), records_max_(records_max), refused_max_(refused_max) {}
+  InboundRecords(std::uint32_t records_per_peer, std::uint32_t refused_max)
+      : records_per_peer_(records_per_peer), refused_max_(refused_max) {}
 
   InboundRecord* find(InboundLaneId id);
   // Makes it if need be; nullptr over the bound, and then for every new lane of
@@ -82,7 +83,6 @@ class InboundRecords {
     bool full = false;
   };
   const std::uint32_t records_per_peer_;
-  const std::uint32_t records_max_;
   const std::uint32_t refused_max_;
   std::unordered_map<std::uint32_t, Peer> peers_;
   std::size_t count_ = 0;

@@ -1,4 +1,6 @@
 // spindrift topo: what this machine has to move data with.
+#include <unistd.h>
+
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -148,7 +150,11 @@ struct PeerRails {
 // Asks for a segment that no peer has: what counts is the connection, and the
 // answer shows that the peer looked.
 Result<PeerRails> connect(config::NodeConfig node, const TopoOptions& options) {
-  node.metrics.enabled = false;  // ports of the agent that may run with this file
+  // Ports of the agent that may run with this file, and its name: a peer takes a
+  // node of the same name for the agent's next process.
+  if (!node.name.empty())
+    node.name = node.name.substr(0, 48) + "-topo-" + std::to_string(::getpid());
+  node.metrics.enabled = false;
   node.control.port_min = node.control.port_max = 0;
   node.tcp.port_min = node.tcp.port_max = 0;
   Result<std::unique_ptr<Engine>> engine = start_engine(std::move(node));

@@ -39,7 +39,8 @@ enum class Integrity : std::uint8_t {
   kCrc32c,  // a checksum per slice, end to end; a mismatch is retried
 };
 
-// What submit() does when a configured bound is reached.
+// What submit() does when a configured bound is reached: says kBusy, or waits for
+// room within the intent's budget. A callback never waits: it would for itself.
 enum class OnFull : std::uint8_t { kBusy, kWait };
 
 struct Intent {

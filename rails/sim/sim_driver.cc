@@ -61,7 +61,7 @@ SimDriver::SimDriver(SimNetwork& network, RegionTable& regions, std::function<vo
     : network_(network),
       regions_(regions),
       wake_(std::move(wake)),
-      records_(kRecordsMax, kRecordsMax, kAttemptsMax) {
+      records_(kRecordsMax, kAttemptsMax) {
   capabilities_.attempts_max = kAttemptsMax;
   capabilities_.ranges_max = 32;
 }

@@ -97,7 +97,7 @@ void OutboundLane::sample_round_trip(Instant now) {
 
 void OutboundLane::break_down(Cause cause) {
   if (state_ != State::kUp) return;
-  reset_and_close(socket_);
+  reset_and_close(socket_, epoll_);
   state_ = State::kDown;
   down_news_ = cause;
 }
@@ -108,7 +108,7 @@ void OutboundLane::fence(Generation generation) {
   if (state_ == State::kIdle || generation < generation_) return;
   // What was not told yet is as good as never heard: the responder's report
   // settles it.
-  reset_and_close(socket_);
+  reset_and_close(socket_, epoll_);
   stream_.reset();
   state_ = State::kIdle;
   up_news_ = false;

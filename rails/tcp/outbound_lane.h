@@ -26,8 +26,9 @@ struct Readiness {
 
 class OutboundLane {
  public:
-  OutboundLane(const LaneSpec& spec, std::uint32_t attempts_max)
-      : index_(spec.lane), direction_(spec.direction), attempts_max_(attempts_max) {}
+  // `epoll` watches its socket, once the driver has added it.
+  OutboundLane(const LaneSpec& spec, std::uint32_t attempts_max, int epoll)
+      : index_(spec.lane), direction_(spec.direction), attempts_max_(attempts_max), epoll_(epoll) {}
 
   void connect(Generation generation, AttemptSeq first_seq, FileDescriptor socket);
   // How many were taken. Sends what the socket takes at once, within a budget.
@@ -72,6 +73,7 @@ class OutboundLane {
   const LaneIndex index_;
   const Operation direction_;
   const std::uint32_t attempts_max_;
+  const int epoll_;
 
   State state_ = State::kIdle;
   Generation generation_ = 0;

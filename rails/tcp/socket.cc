@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/tcp.h>  // newer than netinet/tcp.h, which hides tcpi_min_rtt
 #include <netinet/in.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -20,6 +21,11 @@ namespace {
 
 // With it a lost packet costs tens of milliseconds instead of hundreds.
 constexpr int kRtoMinUs = 5000;
+// A silent host is given up after half a minute. Not by TCP_USER_TIMEOUT: that
+// also ends a connection whose peer is merely paused with a closed window.
+constexpr int kKeepIdleSeconds = 15;
+constexpr int kKeepIntervalSeconds = 5;
+constexpr int kKeepCount = 3;
 constexpr std::size_t kCongestionNameBytes = 16;  // TCP_CA_NAME_MAX
 
 void set_option(int fd, int option, int value) {
@@ -67,6 +73,12 @@ void apply_socket_options(int fd, const TcpOptions& options) {
   const std::uint64_t lowat = options.notsent_lowat < kIntMax ? options.notsent_lowat : kIntMax;
   if (lowat > 0) set_option(fd, TCP_NOTSENT_LOWAT, static_cast<int>(lowat));
   set_option(fd, TCP_RTO_MIN_US, kRtoMinUs);
+  // A host that vanished says nothing: who only receives would wait for ever.
+  const int on = 1;
+  (void)::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  set_option(fd, TCP_KEEPIDLE, kKeepIdleSeconds);
+  set_option(fd, TCP_KEEPINTVL, kKeepIntervalSeconds);
+  set_option(fd, TCP_KEEPCNT, kKeepCount);
   if (!options.congestion.empty()) {
     (void)::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, options.congestion.data(),
                        static_cast<socklen_t>(options.congestion.size()));
@@ -99,10 +111,13 @@ std::uint64_t read_min_round_trip_ns(int fd) {
   return info.tcpi_min_rtt == kNone ? 0 : std::uint64_t{info.tcpi_min_rtt} * 1000;
 }
 
-void reset_and_close(FileDescriptor& socket) {
+void reset_and_close(FileDescriptor& socket, int epoll) {
   if (!socket) return;
+  if (epoll >= 0) (void)::epoll_ctl(epoll, EPOLL_CTL_DEL, socket.get(), nullptr);
   const linger now{1, 0};
   (void)::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &now, sizeof now);
+  const sockaddr nowhere{.sa_family = AF_UNSPEC, .sa_data = {}};
+  (void)::connect(socket.get(), &nowhere, sizeof nowhere);
   socket.reset();
 }
 

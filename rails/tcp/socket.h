@@ -31,8 +31,9 @@ LaneSocketInfo read_socket_info(int fd, const TcpOptions& options);
 std::uint64_t read_min_round_trip_ns(int fd);
 
 // Closes with a reset, so that nothing queued in the kernel is sent any more
-// and the peer learns of it at once.
-void reset_and_close(FileDescriptor& socket);
+// and the peer learns of it at once: also when a forked child holds a duplicate,
+// for which close() alone would not do. `epoll`, if any, forgets the socket.
+void reset_and_close(FileDescriptor& socket, int epoll = -1);
 
 // One sendmsg or recvmsg, repeated only for EINTR.
 struct Moved {

@@ -24,7 +24,7 @@ namespace {
 // Sockets looked at per poll; the kernel gives the others their turn next time.
 constexpr int kReadyMax = 128;
 // Lanes that closed keep their record until their session ends.
-constexpr std::uint32_t kRecordsPerLane = 4;
+constexpr std::uint32_t kRecordsPerPeer = 1024;
 
 // The upper half of an epoll tag.
 constexpr std::uint64_t kKick = 0;
@@ -64,8 +64,7 @@ TcpDriver::TcpDriver(const TcpOptions& options, const RegionTable* regions)
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       kick_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       context_(options, regions),
-      records_(options.inbound_lanes_max, kRecordsPerLane * options.inbound_lanes_max,
-               capabilities_.attempts_max) {
+      records_(kRecordsPerPeer, capabilities_.attempts_max) {
   SPINDRIFT_CHECK(regions != nullptr);
   epoll_event event{};
   event.events = EPOLLIN;
@@ -109,7 +108,8 @@ Status TcpDriver::add_lane(const LaneSpec& spec) {
   }
   if (spec.lane >= outbound_.size()) outbound_.resize(spec.lane + 1);
   dirty_.reserve(outbound_.size());
-  outbound_[spec.lane] = std::make_unique<OutboundLane>(spec, capabilities_.attempts_max);
+  outbound_[spec.lane] =
+      std::make_unique<OutboundLane>(spec, capabilities_.attempts_max, epoll_.get());
   return {};
 }
 
@@ -247,7 +247,7 @@ InboundSlot TcpDriver::free_slot() {
 void TcpDriver::close_inbound(InboundSlot slot) {
   std::unique_ptr<InboundConnection>& connection = inbound_[slot];
   if (!connection) return;
-  reset_and_close(connection->socket());
+  reset_and_close(connection->socket(), epoll_.get());
   connection->record().slot = kNoInboundSlot;
   connection.reset();
   free_inbound_.push_back(slot);

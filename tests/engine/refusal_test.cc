@@ -2,6 +2,7 @@
 // and the engines work on.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 
@@ -299,6 +300,46 @@ TEST_CASE("over the bound of running transfers the caller is told, or waits as i
     REQUIRE(pair.run(patient).state == TransferState::kCompleted);
   }
   for (const Transfer& transfer : running) (void)transfer.wait();
+}
+
+TEST_CASE("a peer for which there are no lanes is refused, and its data goes nowhere") {
+  TwoEngines pair("executor: {lanes_max: 2}\n");
+  std::vector<char> memory(4096);
+  auto second = start_engine("name: second\n");
+  REQUIRE(second
+              ->register_memory({.address = memory.data(),
+                                 .length = memory.size(),
+                                 .segment = "kv",
+                                 .rights = Rights::kRemoteReadWrite})
+              .ok());
+  const auto opened = pair.sender->open_segment(second->control_address(), "kv");
+  REQUIRE(opened.ok());
+  Intent intent = pair.intent(Operation::kWrite, 0, 0);
+  intent.target = *opened;
+  intent.ranges = {{pair.source.data(), opened->regions()[0].address, memory.size()}};
+  const auto refused = pair.sender->submit(intent);
+  REQUIRE(refused.code() == Code::kPeerUnreachable);
+  REQUIRE(refused.status().to_string().find("lanes_max") != std::string::npos);
+  REQUIRE(std::all_of(memory.begin(), memory.end(), [](char c) { return c == 0; }));
+  still_works(pair);
+}
+
+TEST_CASE("without TCP there is no rail, and nobody gets in by one") {
+  TwoEngines pair;
+  std::vector<char> memory(64);
+  auto closed = start_engine("name: closed\ntcp: {enabled: false}\n");
+  REQUIRE(closed
+              ->register_memory({.address = memory.data(),
+                                 .length = memory.size(),
+                                 .segment = "kv",
+                                 .rights = Rights::kRemoteReadWrite})
+              .ok());
+  const auto opened = pair.sender->open_segment(closed->control_address(), "kv");
+  REQUIRE(opened.ok());
+  Intent intent = pair.intent(Operation::kWrite, 0, 0);
+  intent.target = *opened;
+  intent.ranges = {{pair.source.data(), opened->regions()[0].address, memory.size()}};
+  REQUIRE(pair.refused(intent) == Code::kPeerUnreachable);
 }
 
 TEST_CASE("a required transport that is absent is an error, never a fallback") {

@@ -38,7 +38,7 @@ shutdown_grace: 3s
 control:
   bind: 0.0.0.0
   port: 7400-7410
-  advertise: node-1.cluster
+  advertise: 192.0.2.1
   key: 0123456789abcdef
   previous_key: fedcba9876543210
   insecure: false
@@ -61,7 +61,7 @@ control:
   CHECK(control.bind == "0.0.0.0");
   CHECK(control.port_min == 7400);
   CHECK(control.port_max == 7410);
-  CHECK(control.advertise == "node-1.cluster");
+  CHECK(control.advertise == "192.0.2.1");
   CHECK(control.keys == std::vector<std::string>{"0123456789abcdef", "fedcba9876543210"});
   CHECK(control.handshake_timeout == 1s);
   CHECK(control.connect_timeout == 3s);
@@ -217,7 +217,7 @@ TEST_CASE("every value is checked for type, unit and range") {
        {"2:27: error: `executor.initial_rate`: \"1GB\" has the unit"}},
       {"executor: { initial_rate: 1B/s }\n", {"2:27: error: `executor.initial_rate` cannot be"}},
       {"executor: { lanes_max: 0 }\n",
-       {"2:24: error: `executor.lanes_max` cannot be 0; allowed: 1 to 1048576"}},
+       {"2:24: error: `executor.lanes_max` cannot be 0; allowed: 2 to 65536"}},
       {"executor: { lanes_max: \"5\" }\n", {"2:24: error: `executor.lanes_max` is the text \"5\""}},
       {"executor: { lanes_max: 5.5 }\n", {"2:24: error: `executor.lanes_max` is the text \"5.5\""}},
       {"executor: { lanes_max: 99999999999999999999 }\n", {"2:24: error: `executor.lanes_max`"}},

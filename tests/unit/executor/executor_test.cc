@@ -276,6 +276,20 @@ TEST_CASE("Short transfers pass long ones, and equal ones keep their order") {
   CHECK(rig.posted[2].descriptors == elephant.descriptors.data());
 }
 
+TEST_CASE("Transfers that wait for a dead rail hold up none that go elsewhere") {
+  ExecutorOptions options = Rig::options();
+  options.transfers_max = 300;
+  Rig rig(2, options);
+  rig.connects = false;
+  for (int i = 0; i < 200; ++i) rig.start(1000, plan_of({{0}}, 1000, 1000));
+  rig.pass(milliseconds(1));
+  Job& other = rig.start(1000, plan_of({{1}}, 1000, 1000));
+  rig.up(rig.write(1));
+  rig.cycle();
+  REQUIRE(rig.posted.size() == 1);
+  CHECK(rig.posted[0].descriptors == other.descriptors.data());
+}
+
 TEST_CASE("Peers take turns when the cycle's posts do not suffice for all") {
   ExecutorOptions options = Rig::options();
   options.posts_per_cycle = 3;

@@ -119,7 +119,7 @@ struct Bench final : WorkerPorts {
     job.bytes = bytes;
     job.plan = std::make_shared<planner::Plan>(plan_of({{rail}}, 1000, 1000));
     job.submitted = now;
-    send(StartJob{&job, nullptr});
+    send(StartJob{&job, nullptr, epoch});
     work();
     return job;
   }
@@ -133,6 +133,7 @@ struct Bench final : WorkerPorts {
   ScriptedDriver* sim = nullptr;
   std::vector<std::string> asked;
   std::vector<LaneAction> opened;
+  std::uint64_t epoch = 0;  // of the peer, for what is started
   std::vector<Job*> done;
   std::deque<Job> jobs;
   Worker worker;
@@ -224,6 +225,36 @@ TEST_CASE("Cancelled transfers end with the cause; those that are over stay as t
   bench.work();
   CHECK(bench.done == std::vector<Job*>{&job});
   CHECK(job.outcome == Cause::kCancelled);
+}
+
+TEST_CASE("A transfer that was made for an earlier process of the peer never starts") {
+  Bench bench;
+  Job& running = bench.start(1000);
+  bench.send(PeerGone{0, Cause::kPeerRestarted, 5});
+  bench.work();
+  CHECK(bench.done == std::vector<Job*>{&running});
+  Job& stale = bench.start(1000);
+  CHECK(stale.outcome == Cause::kPeerRestarted);
+  CHECK(bench.done.back() == &stale);
+  REQUIRE(stale.unlanded.size() == 1);
+  CHECK(stale.unlanded[0].bytes == 1000);
+  CHECK_FALSE(stale.unlanded[0].posted);
+}
+
+TEST_CASE("A transfer for the peer's new process may overtake the news of it") {
+  Bench bench;
+  Job& old = bench.start(1000);
+  bench.epoch = 7;
+  Job& fresh = bench.start(1000);
+  CHECK(bench.done == std::vector<Job*>{&old});
+  CHECK(old.outcome == Cause::kPeerRestarted);
+  bench.send(PeerGone{0, Cause::kPeerRestarted, 7});  // no news by now
+  bench.send(PeerGone{0, Cause::kPeerGone, 3});       // of a process before
+  bench.work();
+  CHECK(bench.done.size() == 1);
+  bench.send(PeerGone{0, Cause::kPeerGone, 7});
+  bench.work();
+  CHECK(bench.done.back() == &fresh);
 }
 
 TEST_CASE("A command's owner is let go once the command is done") {

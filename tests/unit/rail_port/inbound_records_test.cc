@@ -60,7 +60,7 @@ TEST_CASE("only the last refused attempts are remembered") {
 }
 
 TEST_CASE("a peer over its bound keeps what it has and costs the others nothing") {
-  InboundRecords records(2, 5, 8);
+  InboundRecords records(2, 8);
   InboundRecord* const first = records.find_or_make({1, 0});
   REQUIRE(first != nullptr);
   first->end_below(9);
