@@ -230,6 +230,7 @@ TEST_CASE("a forked child is refused, and the parent goes on") {
   REQUIRE(::waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
   REQUIRE(WEXITSTATUS(status) == 0);
+  guard.reset();
   REQUIRE(pair.run(pair.intent(Operation::kWrite, 0, 1 << 20)).state == TransferState::kCompleted);
 }
 
