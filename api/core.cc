@@ -74,6 +74,7 @@ Engine::Core::Core(config::NodeConfig config)
     : config_(completed(std::move(config))),
       incarnation_{random_word(), random_word()},
       host_id_(read_host_id()),
+      regions_(static_cast<std::uint32_t>(random_word())),
       notifier_([this](std::uint32_t worker) { give_place_back(worker); }),
       plans_(std::make_shared<policies::PolicySet>(config_.policy), kPlansMax) {
   alive_->core = this;

@@ -31,6 +31,10 @@ using RegionList = std::vector<LocalRegionPtr>;  // sorted by base, never overla
 
 class Regions {
  public:
+  // Keys count their tags from `first_tag`: drawn at random, so that a key means
+  // nothing to another engine, nor to this one's next process.
+  explicit Regions(std::uint32_t first_tag) : next_tag_(first_tag) {}
+
   // kInvalidArgument, kOutOfRange (the range wraps), kAlreadyExists, kBusy.
   Result<LocalRegionPtr> add(const MemoryOptions& options);
   // Marks the region as closing, so that nothing new uses it. kBusy, and nothing
@@ -45,7 +49,7 @@ class Regions {
   std::shared_ptr<const RegionList> list_ = std::make_shared<RegionList>();
   std::vector<std::uint32_t> free_indexes_;
   std::uint32_t next_index_ = 1;  // key 0 means none
-  std::uint32_t next_tag_ = 1;
+  std::uint32_t next_tag_;
   std::uint64_t next_id_ = 1;
 };
 

@@ -28,7 +28,7 @@ Segment make_segment() {
 }  // namespace
 
 struct SubmitBench::World {
-  api::Regions regions;
+  api::Regions regions{1};
   Segment segment = make_segment();
   std::shared_ptr<api::SubmitBuffers> buffers = std::make_shared<api::SubmitBuffers>();
   api::PeerView peer;
