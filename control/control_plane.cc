@@ -130,7 +130,7 @@ PeerSlot ControlPlane::open_peer(const std::string& name,
 
 void ControlPlane::look_up(PeerSlot peer, const std::string& segment, Duration timeout,
                            std::function<void(Result<Segment::Data>)> done) {
-  shell_->look_up(peer, segment, timeout, std::move(done));
+  shell_->look_up(peer, segment, timeout, done);
 }
 
 // The tasks posted below wait in a queue that their callers bound: one per
