@@ -41,9 +41,11 @@ void Transfer::State::write_report() {
   report_.landed_bytes = job.landed;
   report_.slices = job.slices;
   report_.retries = job.retries;
-  const Instant first = std::min(job.first_post, job.finished_at);
+  // A worker's cycle may have begun before the submission that it serves.
+  const Instant finished = std::max(job.finished_at, job.submitted);
+  const Instant first = std::clamp(job.first_post, job.submitted, finished);
   report_.queue_time = first - job.submitted;
-  report_.transport_time = job.finished_at - first;
+  report_.transport_time = finished - first;
   report_.policy_rule = job.plan->rule;
   for (std::size_t i = 0; i < job.tallies.size() && i < rail_names->size(); ++i) {
     if ((job.plan_rails >> i & 1) == 0) continue;

@@ -114,9 +114,10 @@ class Submitter {
     const Instant now = read_monotonic_clock();
     // One that finished while an older one was waited for could have been seen
     // then; when that was, the engine knows.
-    const Duration latency =
-        had_finished ? std::min(now - oldest.begin, report.queue_time + report.transport_time)
-                     : now - oldest.begin;
+    // An intent without bytes takes the engine no time at all.
+    const Duration taken = report.queue_time + report.transport_time;
+    const Duration latency = had_finished && taken.count() > 0 ? std::min(now - oldest.begin, taken)
+                                                               : now - oldest.begin;
     tally_.end = now;
     tally_.add(report);
     if (report.status.ok()) {
