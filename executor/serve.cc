@@ -14,8 +14,9 @@ namespace {
 
 // For comparing lanes before it is known what the next slice is.
 constexpr std::uint64_t kTypicalSlice = 64 * kKiB;
-// How many transfers a lane is offered before it is left alone: a lane refused
-// by the first one's tail serves the next, but a long list is not searched.
+// How many transfers may refuse a lane before it is left alone: one refused by
+// the first one's tail serves the next. Those that the lane cannot serve at all
+// do not count, or they would keep it from the others.
 constexpr std::size_t kOffersMax = 64;
 
 constexpr std::uint64_t bit(std::size_t i) {

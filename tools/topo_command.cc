@@ -152,8 +152,9 @@ struct PeerRails {
 Result<PeerRails> connect(config::NodeConfig node, const TopoOptions& options) {
   // Ports of the agent that may run with this file, and its name: a peer takes a
   // node of the same name for the agent's next process.
-  if (!node.name.empty())
+  if (!node.name.empty()) {
     node.name = node.name.substr(0, 48) + "-topo-" + std::to_string(::getpid());
+  }
   node.metrics.enabled = false;
   node.control.port_min = node.control.port_max = 0;
   node.tcp.port_min = node.tcp.port_max = 0;

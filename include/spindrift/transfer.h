@@ -68,7 +68,10 @@ class SPINDRIFT_API Transfer {
   // Waits until finished, at most `timeout`; true when finished. Sleeps in the
   // kernel; burns no CPU.
   bool wait(std::chrono::nanoseconds timeout) const;
-  // Waits for the outcome. Always returns: every transfer has a time budget.
+  // Waits for the outcome, which comes within the transfer's time budget; with one
+  // limit as yet: a write to a peer that is silent, but not known to be dead, may
+  // stay unfinished for longer (docs/ARCHITECTURE.md, "Fences"). wait(timeout) does
+  // not wait for that.
   const TransferReport& wait() const;
   // Only once finished() is true; before, an empty report with kRunning.
   const TransferReport& report() const;

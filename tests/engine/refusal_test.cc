@@ -302,44 +302,40 @@ TEST_CASE("over the bound of running transfers the caller is told, or waits as i
   for (const Transfer& transfer : running) (void)transfer.wait();
 }
 
+// A second receiver, and a write to it from the pair's sender.
+struct Second {
+  Second(TwoEngines& pair, const std::string& yaml) : engine(start_engine(yaml)) {
+    REQUIRE(engine
+                ->register_memory({.address = memory.data(),
+                                   .length = memory.size(),
+                                   .segment = "kv",
+                                   .rights = Rights::kRemoteReadWrite})
+                .ok());
+    const auto opened = pair.sender->open_segment(engine->control_address(), "kv");
+    REQUIRE(opened.ok());
+    intent = pair.intent(Operation::kWrite, 0, 0);
+    intent.target = *opened;
+    intent.ranges = {{pair.source.data(), opened->regions()[0].address, memory.size()}};
+  }
+  std::vector<char> memory = std::vector<char>(4096);
+  Intent intent;
+  std::unique_ptr<Engine> engine;
+};
+
 TEST_CASE("a peer for which there are no lanes is refused, and its data goes nowhere") {
   TwoEngines pair("executor: {lanes_max: 2}\n");
-  std::vector<char> memory(4096);
-  auto second = start_engine("name: second\n");
-  REQUIRE(second
-              ->register_memory({.address = memory.data(),
-                                 .length = memory.size(),
-                                 .segment = "kv",
-                                 .rights = Rights::kRemoteReadWrite})
-              .ok());
-  const auto opened = pair.sender->open_segment(second->control_address(), "kv");
-  REQUIRE(opened.ok());
-  Intent intent = pair.intent(Operation::kWrite, 0, 0);
-  intent.target = *opened;
-  intent.ranges = {{pair.source.data(), opened->regions()[0].address, memory.size()}};
-  const auto refused = pair.sender->submit(intent);
+  Second second(pair, "name: second\n");
+  const auto refused = pair.sender->submit(second.intent);
   REQUIRE(refused.code() == Code::kPeerUnreachable);
   REQUIRE(refused.status().to_string().find("lanes_max") != std::string::npos);
-  REQUIRE(std::all_of(memory.begin(), memory.end(), [](char c) { return c == 0; }));
+  REQUIRE(std::all_of(second.memory.begin(), second.memory.end(), [](char c) { return c == 0; }));
   still_works(pair);
 }
 
-TEST_CASE("without TCP there is no rail, and nobody gets in by one") {
+TEST_CASE("a peer without TCP has no rail") {
   TwoEngines pair;
-  std::vector<char> memory(64);
-  auto closed = start_engine("name: closed\ntcp: {enabled: false}\n");
-  REQUIRE(closed
-              ->register_memory({.address = memory.data(),
-                                 .length = memory.size(),
-                                 .segment = "kv",
-                                 .rights = Rights::kRemoteReadWrite})
-              .ok());
-  const auto opened = pair.sender->open_segment(closed->control_address(), "kv");
-  REQUIRE(opened.ok());
-  Intent intent = pair.intent(Operation::kWrite, 0, 0);
-  intent.target = *opened;
-  intent.ranges = {{pair.source.data(), opened->regions()[0].address, memory.size()}};
-  REQUIRE(pair.refused(intent) == Code::kPeerUnreachable);
+  Second second(pair, "name: second\ntcp: {enabled: false}\n");
+  REQUIRE(pair.refused(second.intent) == Code::kPeerUnreachable);
 }
 
 TEST_CASE("a required transport that is absent is an error, never a fallback") {

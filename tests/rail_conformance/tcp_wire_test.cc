@@ -54,6 +54,7 @@ class Responder {
   Status adopt(std::uint32_t key, FileDescriptor& mine, Generation generation = 1) {
     SocketPair pair = connected_sockets();
     mine = std::move(pair.left);
+    if (keep_duplicates) duplicates.emplace_back(::dup(pair.right.get()));
     rails::InboundLane lane;
     lane.id = {kSession, key};
     lane.rights_peer = kRightsPeer;
@@ -113,6 +114,8 @@ class Responder {
  public:
   Memory memory;
   TcpGround ground;
+  bool keep_duplicates = false;  // of the driver's sockets, as a forked child has them
+  std::vector<FileDescriptor> duplicates;
 };
 
 FrameHeader decoded(const Bytes& bytes) {
@@ -150,6 +153,19 @@ TEST_CASE("over its bound of lanes the driver says that it is busy") {
   CHECK(responder.closed(b.get()));
   CHECK(responder.ground.responder().inbound_lanes() == 2);
   CHECK(responder.ground.responder().counters().lanes_refused == 1);
+}
+
+TEST_CASE("a forked child's duplicate keeps no fenced lane alive, and its worker can sleep") {
+  Responder responder(Operation::kWrite);
+  responder.keep_duplicates = true;
+  FileDescriptor mine;
+  REQUIRE(responder.adopt(1, mine).ok());
+  REQUIRE(responder.receive(mine.get(), kLaneAnswerBytes).size() == kLaneAnswerBytes);
+  (void)responder.ground.responder().fence_inbound({kSession, 1}, 2);
+  CHECK(responder.closed(mine.get()));
+  responder.poll();
+  pollfd ready{responder.ground.responder().wait_fd(), POLLIN, 0};
+  CHECK(::poll(&ready, 1, 0) == 0);
 }
 
 TEST_CASE("what no initiator sends closes that lane, moves no memory, harms no other") {
