@@ -61,11 +61,14 @@ Result<std::vector<control::DataEndpoint>> data_endpoints(const rails::tcp::TcpO
   if (!found.ok()) return found.status();
   std::vector<control::DataEndpoint> endpoints;
   for (const InterfaceInfo& nic : *found) {
-    log_line(LogLevel::kInfo,
-             "interface " + nic.name + (nic.used ? ": used, " : ": unused, ") + nic.reason);
     // Who listens on loopback only means to stay there.
     const bool wanted =
         !is_loopback(control.bind) || !tcp.include.empty() || nic.kind == InterfaceKind::kLoopback;
+    const std::string reason =
+        nic.used && !wanted ? "control.bind is " + control.bind + ", which only loopback reaches"
+                            : nic.reason;
+    log_line(LogLevel::kInfo,
+             "interface " + nic.name + (nic.used && wanted ? ": used, " : ": unused, ") + reason);
     if (nic.used && wanted) add_endpoints(nic, endpoints);
   }
   if (!endpoints.empty()) return endpoints;

@@ -58,7 +58,7 @@ api::MetricsSnapshot Engine::Core::metrics() const {
   add("spindrift_transfers_total", transfers, true, number(failed_), {{"outcome", "failed"}});
   add("spindrift_intents_rejected_total", "Intents refused at submission.", true,
       number(rejected_));
-  const std::string bytes = "Bytes that landed, by operation of this engine.";
+  const std::string bytes = "Bytes that landed, of the transfers that this engine submitted.";
   add("spindrift_bytes_total", bytes, true, number(bytes_written_), {{"operation", "write"}});
   add("spindrift_bytes_total", bytes, true, number(bytes_read_), {{"operation", "read"}});
   add("spindrift_retries_total", "Postings of slices beyond the first.", true, number(retries_));

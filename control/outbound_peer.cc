@@ -18,6 +18,12 @@ bool is_definite(Code code) {
          code == Code::kNotFound || code == Code::kInvalidArgument;
 }
 
+// What happened, without the code that the status around it says already.
+std::string cause_of(const Status& error) {
+  const Status::Detail& detail = error.detail();
+  return detail.why.empty() ? detail.what : detail.what + ": " + detail.why;
+}
+
 }  // namespace
 
 OutboundPeer::OutboundPeer(Context& context, PeerSlot slot,
@@ -95,7 +101,7 @@ Status OutboundPeer::unreachable() const {
   if (is_definite(last_error_.code()) || last_error_.code() == Code::kBusy) return last_error_;
   return Status(Code::kPeerUnreachable,
                 {.what = "no control connection",
-                 .why = last_error_.ok() ? "not made in time" : last_error_.to_string(),
+                 .why = last_error_.ok() ? "not made in time" : cause_of(last_error_),
                  .hint = "is the peer running, and is its address right?",
                  .peer = display_name()});
 }

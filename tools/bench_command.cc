@@ -162,6 +162,14 @@ int run_bench(const BenchOptions& options) {
   if (options.loopback && !options.config.empty()) {
     return wrong_usage("--loopback makes its own node files; leave --config out");
   }
+  if (!options.loopback && (options.rails > 0 || options.workers > 0)) {
+    return wrong_usage("--rails and --workers are of --loopback; a node file says them for --peer");
+  }
+  const bool is_address = options.peer.find(':') != std::string::npos;
+  if (!options.loopback && options.config.empty() && !is_address) {
+    return wrong_usage("--peer " + options.peer +
+                       ": a name is looked up in a node file, see --config; else say IP:PORT");
+  }
   if (!options.spray.empty() && !options.policy.empty()) {
     return wrong_usage("--spray makes a policy; leave --policy out");
   }

@@ -36,8 +36,9 @@ what the links can carry, and whether every byte arrived.)";
 constexpr char kFooter[] =
     R"(Without root, or with --loopback, the links are four loopback addresses, which have
 no rate of their own. On a terminal the rates are a table that is redrawn, elsewhere
-a line per second. Moving and reading back for verification take turns, and both are
-shown. Namespaces and processes are gone when it ends, in whatever way.
+a line per second. Rounds take turns: laying out a pattern in memory, moving it, and
+reading it back to compare every byte; between two phases the rates fall for a moment.
+Namespaces and processes are gone when it ends, in whatever way.
 
 Examples:
   spindrift demo

@@ -92,7 +92,8 @@ class SPINDRIFT_API Engine {
   // access of that peer can touch it.
   Status revoke(const std::string& peer, const std::string& segment);
 
-  // `peer` is a configured name or "IP:PORT". Connects when necessary.
+  // `peer` is a configured name or "IP:PORT". Connects when necessary, and tries
+  // again until the timeout also where the port is closed: it may be starting.
   Result<Segment> open_segment(const std::string& peer, const std::string& segment,
                                std::chrono::nanoseconds timeout = std::chrono::seconds(10));
 

@@ -17,6 +17,7 @@
 
 namespace spindrift {
 
+// What is served so far is host memory; the others are names for plans.
 enum class MemoryKind : std::uint8_t { kHost, kCuda, kFile };
 
 // Where memory lives. `device` counts within the kind: cuda:0, cuda:1, ...
@@ -40,17 +41,17 @@ constexpr bool allows(Rights have, Rights want) {
 
 // Rights of one peer, by its node name, instead of the region's general ones.
 struct Grant {
-  std::string peer;
+  std::string peer = {};
   Rights rights = Rights::kLocal;
 };
 
 struct MemoryOptions {
   void* address = nullptr;
   std::uint64_t length = 0;  // bytes, > 0
-  std::string segment;       // empty: not published
+  std::string segment = {};  // empty: not published
   Rights rights = Rights::kLocal;
-  std::vector<Grant> grants;  // peers named here have exactly these rights
-  Location location;
+  std::vector<Grant> grants = {};  // peers named here have exactly these rights
+  Location location = {};
 };
 
 // What register_memory() returns.

@@ -27,7 +27,8 @@ def every_help_is_a_page(stage):
 def wrong_command_lines_exit_2(stage):
     for words in ([], ["fly"], ["bench", "--size"], ["bench", "--size", "64"],
                   ["bench", "--loopback", "--size", "1Mb"], ["bench"],
-                  ["bench", "--loopback", "--peer", "127.0.0.1:1"], ["agent"],
+                  ["bench", "--loopback", "--peer", "127.0.0.1:1"], ["agent"], ["bench", "--peer", "decode-0"],
+                  ["bench", "--peer", "127.0.0.1:1", "--rails", "2"],
                   ["bench", "--loopback", "--sizes", "1MiB:4KiB"], ["plan", "--topology", "x"],
                   ["bench", "--loopback", "--spray", "wishful"], ["check"],
                   ["bench", "--loopback", "--count", "3", "--duration", "1s"]):

@@ -20,8 +20,8 @@ struct BenchOptions {
   std::string config;    // node file of this end; empty: the built-in one
   std::string key_file;  // for the built-in one
   bool insecure = false;
-  std::uint32_t rails = 1;    // loopback only: addresses 127.0.0.1, 127.0.0.2, ...
-  std::uint32_t workers = 1;  // loopback only: threads at each end
+  std::uint32_t rails = 0;    // loopback only; 0: one: addresses 127.0.0.1, 127.0.0.2, ...
+  std::uint32_t workers = 0;  // loopback only: threads at each end; 0: one
   Duration open_timeout = std::chrono::seconds(10);
 
   // --- what moves -----------------------------------------------------------------

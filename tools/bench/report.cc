@@ -71,7 +71,6 @@ std::uint64_t submit_ns_per_descriptor(const PointResult& result) {
 std::string rail_rows(const PointRecord& record) {
   const PointResult& result = record.result;
   std::string rows;
-  if (result.rails.size() < 2) return rows;
   for (const RailReport& rail : result.rails) {
     const double share = result.bytes == 0 ? 0
                                            : 100.0 * static_cast<double>(rail.bytes) /

@@ -18,7 +18,7 @@ constexpr Duration kAgentStarts = std::chrono::seconds(120);
 
 std::string loopback_addresses(std::uint32_t rails) {
   std::string list;
-  for (std::uint32_t i = 1; i <= rails; ++i) {
+  for (std::uint32_t i = 1; i <= std::max(rails, 1U); ++i) {
     list += (i == 1 ? "127.0.0." : ", 127.0.0.") + std::to_string(i);
   }
   return "[" + list + "]";
@@ -28,7 +28,7 @@ std::string loopback_addresses(std::uint32_t rails) {
 std::string loopback_node(const std::string& name, const BenchOptions& options) {
   return "schema: spindrift/node/1\nname: " + name + "-" + std::to_string(::getpid()) +
          "\ntcp:\n  loopback_addresses: " + loopback_addresses(options.rails) +
-         "\nworkers:\n  count: " + std::to_string(options.workers) + "\n";
+         "\nworkers:\n  count: " + std::to_string(std::max(options.workers, 1U)) + "\n";
 }
 
 // An engine that listens on loopback only stays there; other peers need more.
