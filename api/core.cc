@@ -10,9 +10,7 @@
 
 #include "api/endpoints.h"
 #include "api/worker_seat.h"
-#include "base/check.h"
 #include "base/log.h"
-#include "rails/tcp/tcp_driver.h"
 
 namespace spindrift {
 
@@ -219,51 +217,6 @@ bool Engine::Core::try_send(std::uint32_t worker, executor::Command& command) {
 // full inbox is empty again soon.
 void Engine::Core::send(std::uint32_t worker, executor::Command command) {
   while (!try_send(worker, command)) std::this_thread::yield();
-}
-
-// --- what workers ask for, on their threads -----------------------------------------
-
-Status Engine::Core::WorkerSeat::add_drivers(const config::NodeConfig& config) {
-  if (!config.tcp.enabled) return {};
-  auto tcp = std::make_unique<rails::tcp::TcpDriver>(config.tcp, &worker.regions());
-  if (Status status = tcp->ready(); !status.ok()) return status;
-  tcp_capabilities = tcp->capabilities();
-  worker.add_driver(std::move(tcp));
-  return {};
-}
-
-std::shared_ptr<api::Peer> Engine::Core::WorkerSeat::peer_at(executor::PeerIndex peer) {
-  std::lock_guard lock(mutex);
-  SPINDRIFT_CHECK(peer < by_index.size());
-  return by_index[peer];
-}
-
-void Engine::Core::WorkerSeat::connect_lane(executor::PeerIndex peer, RailOrdinal ordinal,
-                                            const executor::LaneAction& lane) {
-  const std::shared_ptr<api::Peer> to = peer_at(peer);
-  const api::PeerRail rail = to->rail(ordinal);
-  core.control_->connect_lane({.peer = to->slot(),
-                               .worker = index,
-                               .lane_key = lane_key_of(index, lane.lane),
-                               .generation = lane.generation,
-                               .first_seq = lane.first_seq,
-                               .direction = worker.executor().lane(lane.lane).direction,
-                               .local_endpoint = rail.local_endpoint,
-                               .remote_endpoint = rail.remote_endpoint});
-}
-
-void Engine::Core::WorkerSeat::fence_peer(executor::PeerIndex peer, LaneIndex lane,
-                                          Generation min_generation) {
-  core.control_->send_fence(peer_at(peer)->slot(), {.lane_key = lane_key_of(index, lane),
-                                                    .min_generation = min_generation});
-}
-
-void Engine::Core::WorkerSeat::inbound_fenced(rails::InboundLaneId lane, Generation min_generation,
-                                              const rails::InboundFenceReport& report) {
-  core.control_->answer_fence(lane.peer, {.lane_key = lane.lane_key,
-                                          .min_generation = min_generation,
-                                          .settled_end = report.settled_end,
-                                          .refused = report.refused});
 }
 
 }  // namespace spindrift

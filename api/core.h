@@ -23,6 +23,7 @@
 #include "api/name_table.h"
 #include "api/notifier.h"
 #include "api/peer.h"
+#include "api/rail_details.h"
 #include "api/regions.h"
 #include "api/submit.h"
 #include "api/transfer_state.h"
@@ -63,6 +64,7 @@ class Engine::Core final : public control::ControlEvents {
 
   // reports.cc
   std::vector<RailStatus> rails() const;
+  std::vector<api::RailDetails> rail_reports() const;
   api::MetricsSnapshot metrics() const;
 
   // events.cc: from the control plane, on its thread
@@ -72,6 +74,7 @@ class Engine::Core final : public control::ControlEvents {
   void lane_connected(const control::LaneRequest& lane, FileDescriptor socket) override;
   void lane_failed(const control::LaneRequest& lane, const Status& why) override;
   void fenced(control::PeerSlot peer, const control::FenceReply& reply) override;
+  void link_changed(const std::string& device, bool up) override;
   void session_opened(control::InboundSession session, const control::RemotePeer& remote) override;
   void session_closed(control::InboundSession session) override;
   void lane_accepted(control::AcceptedLane lane) override;

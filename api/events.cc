@@ -14,7 +14,10 @@ void Engine::Core::peer_connected(control::PeerSlot slot, const control::RemoteP
   const bool known = to.first_lane() != kNoLane;
   const api::Peer::Change change = to.connected(
       remote, std::move(rails), seats_[to.worker()]->tcp_capabilities, same_host, ++last_epoch_);
-  if (change == api::Peer::Change::kSame) return;
+  if (change == api::Peer::Change::kSame) {
+    if (known) send(to.worker(), executor::PeerBack{old_index});
+    return;
+  }
   if (known) {
     // The process that had the old incarnation is gone, and all that it could
     // still have placed with it.
@@ -93,6 +96,12 @@ void Engine::Core::fenced(control::PeerSlot, const control::FenceReply& reply) {
   send(worker,
        executor::RemoteFenced{
            lane_of_key(reply.lane_key), reply.min_generation, {reply.settled_end, reply.refused}});
+}
+
+void Engine::Core::link_changed(const std::string& device, bool up) {
+  await_started();
+  log_line(LogLevel::kInfo, "link " + device + (up ? " is up" : " is down"));
+  for (std::uint32_t i = 0; i < seats_.size(); ++i) send(i, executor::LinkChanged{device, up});
 }
 
 // --- as responder -----------------------------------------------------------------

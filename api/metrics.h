@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/rail_details.h"
 #include "config/node_config.h"
 #include "spindrift/engine.h"
 #include "spindrift/status.h"
@@ -25,6 +26,9 @@ struct MetricsSnapshot {
   };
   std::vector<Value> values;
 };
+
+// The values of one rail.
+void add_rail(const RailDetails& rail, MetricsSnapshot& out);
 
 class MetricsServer {
  public:

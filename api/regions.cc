@@ -68,7 +68,7 @@ Result<LocalRegionPtr> Regions::add(const MemoryOptions& options) {
                    .why = "it overlaps the region at " + describe((*after)->base, (*after)->length),
                    .hint = "unregister that one first, or register the parts between"});
   }
-  if (free_indexes_.empty() && next_index_ >= rails::kRegionsMax) {
+  if (free_indexes_.empty() && next_index_ >= rails::kRegionsMax - 1) {
     return Status(Code::kBusy, {.what = "registering memory",
                                 .why = std::to_string(list_->size()) + " regions are registered",
                                 .hint = "register fewer, larger regions"});

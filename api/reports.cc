@@ -1,45 +1,9 @@
-// What the engine says about itself: rails for people, numbers for metrics.
+// What the engine tells a metrics server.
 #include "api/core.h"
 #include "api/worker_seat.h"
 #include "spindrift/version.h"
 
 namespace spindrift {
-
-std::vector<RailStatus> Engine::Core::rails() const {
-  std::vector<RailStatus> all;
-  for (const std::shared_ptr<api::Peer>& to : peers()) {
-    const api::PeerView view = to->view();
-    const std::vector<api::PeerRail> rails = to->rails();
-    const LaneIndex first = to->first_lane();
-    if (first == kNoLane || rails.empty()) continue;
-    std::vector<RailStatus> statuses(rails.size());
-    for (std::size_t i = 0; i < rails.size(); ++i) {
-      statuses[i].peer = view.name;
-      statuses[i].rail = rails[i].name;
-      statuses[i].reason = !view.connected ? view.status.to_string() : rails[i].down_reason;
-      statuses[i].usable = statuses[i].reason.empty();
-    }
-    const bool seen = inspect(to->worker(), {[&](const executor::Executor& executor, auto) {
-                                for (std::size_t i = 0; i < rails.size(); ++i) {
-                                  const auto out = static_cast<LaneIndex>(first + i);
-                                  const auto in = static_cast<LaneIndex>(first + rails.size() + i);
-                                  if (in >= executor.lane_count()) return;
-                                  RailStatus& status = statuses[i];
-                                  const executor::Lane& writes = executor.lane(out);
-                                  const executor::Lane& reads = executor.lane(in);
-                                  if (writes.rate.measured())
-                                    status.rate_out_bps = writes.rate.rate().bytes_per_s;
-                                  if (reads.rate.measured())
-                                    status.rate_in_bps = reads.rate.rate().bytes_per_s;
-                                  status.bytes_out = writes.bytes_total;
-                                  status.bytes_in = reads.bytes_total;
-                                  status.failures = writes.failures_total + reads.failures_total;
-                                }
-                              }});
-    if (seen) all.insert(all.end(), statuses.begin(), statuses.end());
-  }
-  return all;
-}
 
 api::MetricsSnapshot Engine::Core::metrics() const {
   api::MetricsSnapshot snapshot;
@@ -101,27 +65,7 @@ api::MetricsSnapshot Engine::Core::metrics() const {
     add("spindrift_inflight_bytes", "Bytes posted and not settled.", false,
         static_cast<double>(in_flight), labels);
   }
-  for (const RailStatus& rail : rails()) {
-    const auto labels = [&](const char* direction) {
-      return std::vector<std::pair<std::string, std::string>>{
-          {"peer", rail.peer}, {"rail", rail.rail}, {"direction", direction}};
-    };
-    const std::string landed = "Bytes that landed, by rail.";
-    add("spindrift_rail_bytes_total", landed, true, static_cast<double>(rail.bytes_out),
-        labels("out"));
-    add("spindrift_rail_bytes_total", landed, true, static_cast<double>(rail.bytes_in),
-        labels("in"));
-    const std::string rate = "Measured placement rate in bytes per second; 0: not measured yet.";
-    add("spindrift_rail_rate_bytes_per_second", rate, false, static_cast<double>(rail.rate_out_bps),
-        labels("out"));
-    add("spindrift_rail_rate_bytes_per_second", rate, false, static_cast<double>(rail.rate_in_bps),
-        labels("in"));
-    const std::vector<std::pair<std::string, std::string>> both{{"peer", rail.peer},
-                                                                {"rail", rail.rail}};
-    add("spindrift_rail_failures_total", "Attempts that did not land, by rail.", true,
-        static_cast<double>(rail.failures), both);
-    add("spindrift_rail_usable", "1 when the rail can be used.", false, rail.usable ? 1 : 0, both);
-  }
+  for (const api::RailDetails& rail : rail_reports()) api::add_rail(rail, snapshot);
   return snapshot;
 }
 

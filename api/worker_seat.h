@@ -32,6 +32,8 @@ struct Engine::Core::WorkerSeat final : executor::WorkerPorts {
   void inbound_fenced(rails::InboundLaneId lane, Generation min_generation,
                       const rails::InboundFenceReport& report) override;
   void finished(executor::Job* job) override { core.finished(job); }
+  void health_changed(executor::PeerIndex peer, RailOrdinal rail, Operation direction,
+                      const executor::HealthChange& change) override;
 
   Status add_drivers(const config::NodeConfig& config);
   std::shared_ptr<api::Peer> peer_at(executor::PeerIndex peer);

@@ -28,6 +28,14 @@ const char* to_string(Cause cause) {
       return "lane generation already fenced";
     case Cause::kLinkDown:
       return "link down";
+    case Cause::kSilent:
+      return "silent while other rails moved";
+    case Cause::kPeerSilent:
+      return "peer silent on every rail";
+    case Cause::kProbeFailed:
+      return "probe failed";
+    case Cause::kSuperseded:
+      return "slower than its copy elsewhere";
     case Cause::kFenced:
       return "lane fenced";
     case Cause::kNotPosted:
@@ -81,6 +89,10 @@ Code to_code(Cause cause) {
     case Cause::kConnectFailed:
     case Cause::kStaleGeneration:
     case Cause::kLinkDown:
+    case Cause::kSilent:
+    case Cause::kPeerSilent:
+    case Cause::kProbeFailed:
+    case Cause::kSuperseded:
     case Cause::kFenced:
     case Cause::kNotPosted:
     case Cause::kRetriesSpent:

@@ -24,8 +24,12 @@ enum class Cause : std::uint8_t {
   kProtocol,         // a frame that the protocol does not allow
   kStaleGeneration,  // the responder has fenced this generation
   kLinkDown,
-  kFenced,     // ended by our own fence
-  kNotPosted,  // refused before anything left
+  kSilent,       // bytes outstanding and no progress, while another rail to the peer moved
+  kPeerSilent,   // likewise, and no other rail to the peer moved either
+  kProbeFailed,  // a probe did not land, or not in time
+  kSuperseded,   // a copy landed elsewhere, and the transfer waited for this lane alone
+  kFenced,       // ended by our own fence
+  kNotPosted,    // refused before anything left
   // The intent's end.
   kDeadline,
   kCancelled,

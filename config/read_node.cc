@@ -184,9 +184,6 @@ void read_executor(MapReader& map, executor::ExecutorOptions& out) {
   map.rate("initial_rate", out.initial_rate, rates);
   map.size("window_max", out.window_max, {64 * kKiB, 16 * kGiB});
   map.duration("explore_after", out.explore_after, {milliseconds(1), minutes(1)});
-  map.duration("reopen_min", out.reopen_min, {milliseconds(1), minutes(10)});
-  map.duration("reopen_max", out.reopen_max, {milliseconds(1), minutes(10)});
-  check_order(map, "reopen_min", out.reopen_min, "reopen_max", out.reopen_max);
   map.duration("settle_grace", out.settle_grace, {Duration(0), minutes(1)});
   map.duration("budget_base", out.budget_base, {milliseconds(10), hours(24)});
   map.rate("budget_rate", out.budget_rate, rates);
@@ -195,6 +192,28 @@ void read_executor(MapReader& map, executor::ExecutorOptions& out) {
   map.number("slices_max", out.slices_max, {16, 16'777'216});
   map.number("attempts_per_lane", out.attempts_per_lane, {1, 65'536});
   map.number("posts_per_cycle", out.posts_per_cycle, {1, 65'536});
+}
+
+void read_health(MapReader& map, health::HealthOptions& out) {
+  map.duration("silence_min", out.silence_min, {milliseconds(1), minutes(1)});
+  map.duration("silence_max", out.silence_max, {milliseconds(1), minutes(1)});
+  check_order(map, "silence_min", out.silence_min, "silence_max", out.silence_max);
+  map.duration("silence_dead", out.silence_dead, {milliseconds(10), minutes(10)});
+  map.duration("straggler_wait", out.straggler_wait, {milliseconds(1), minutes(1)});
+  map.duration("hold_min", out.hold_min, {milliseconds(1), minutes(10)});
+  map.duration("hold_max", out.hold_max, {milliseconds(1), hours(24)});
+  check_order(map, "hold_min", out.hold_min, "hold_max", out.hold_max);
+  map.duration("flap_memory", out.flap_memory, {milliseconds(10), hours(24)});
+  map.duration("probe_every_min", out.probe_every_min, {milliseconds(1), minutes(10)});
+  map.duration("probe_every_max", out.probe_every_max, {milliseconds(1), minutes(10)});
+  check_order(map, "probe_every_min", out.probe_every_min, "probe_every_max", out.probe_every_max);
+  map.duration("probe_every_idle", out.probe_every_idle, {milliseconds(1), hours(24)});
+  map.duration("probe_timeout_min", out.probe_timeout_min, {milliseconds(1), minutes(1)});
+  map.duration("probe_timeout_max", out.probe_timeout_max, {milliseconds(1), minutes(1)});
+  check_order(map, "probe_timeout_min", out.probe_timeout_min, "probe_timeout_max",
+              out.probe_timeout_max);
+  map.duration("probe_spacing", out.probe_spacing, {microseconds(10), minutes(1)});
+  map.duration("ramp", out.ramp, {Duration(1), minutes(10)});
 }
 
 void read_workers(MapReader& map, executor::WorkerOptions& out) {
@@ -255,6 +274,7 @@ void read_node(MapReader& map, NodeConfig& out) {
   map.section("control", [&](MapReader& section) { read_control(section, out.control); });
   map.section("tcp", [&](MapReader& section) { read_tcp(section, out.tcp); });
   map.section("executor", [&](MapReader& section) { read_executor(section, out.executor); });
+  map.section("health", [&](MapReader& section) { read_health(section, out.executor.health); });
   map.section("workers", [&](MapReader& section) { read_workers(section, out.workers); });
   map.section("metrics", [&](MapReader& section) { read_metrics(section, out.metrics); });
   UniqueNames segments, peers;

@@ -120,6 +120,7 @@ void read_rule(MapReader& map, Rule& out) {
   map.choice("spray", directives.spray, kSprays);
   map.each("weights", directives.weights, kSelectorsMax, read_weight);
   map.number("attempts_max", directives.attempts_max, {1, 1000});
+  map.flag("hedge", directives.hedge);
   map.choice("integrity", directives.integrity, kIntegrities);
   if (map.has("weights") && directives.spray != Spray::kWeighted) {
     map.warning("weights", "have no effect with this spray", "say `spray: weighted`");

@@ -116,6 +116,9 @@ class ControlEvents {
   virtual void lane_connected(const LaneRequest& lane, FileDescriptor socket) = 0;
   virtual void lane_failed(const LaneRequest& lane, const Status& why) = 0;
   virtual void fenced(PeerSlot peer, const FenceReply& reply) = 0;
+  // The kernel says that a link of this host lost its carrier or was set down, or
+  // the opposite.
+  virtual void link_changed(const std::string& device, bool up) = 0;
 
   // As responder.
   virtual void session_opened(InboundSession session, const RemotePeer& remote) = 0;

@@ -48,6 +48,15 @@ Status ControlPlane::Shell::listen(PortRange data_ports) {
     if (endpoint.transport != Transport::kTcp) continue;
     if (Status data = listen_for_data(endpoint, data_ports); !data.ok()) return data;
   }
+  return watch_links();
+}
+
+Status ControlPlane::Shell::watch_links() {
+  auto links = LinkWatch::start(*reactor_, [this](const std::string& device, bool up) {
+    context_.events.link_changed(device, up);
+  });
+  if (!links) return links.status();
+  links_ = std::move(*links);
   return {};
 }
 
@@ -124,6 +133,7 @@ void ControlPlane::Shell::stop() {
 
 void ControlPlane::Shell::shut_down() {
   listeners_.clear();
+  links_.reset();
   inbound_.shut_down();
   lanes_.forget_all();
   for (const auto& peer : peers_) peer->shut_down(shut_down_status());

@@ -14,6 +14,7 @@
 #include "control/directory.h"
 #include "control/inbound.h"
 #include "control/lane_connector.h"
+#include "control/link_watch.h"
 #include "control/listener.h"
 #include "control/outbound_peer.h"
 #include "control/sockets.h"
@@ -53,6 +54,7 @@ class ControlPlane::Shell {
  private:
   Status listen_for_control();
   Status listen_for_data(DataEndpoint& endpoint, PortRange ports);
+  Status watch_links();
   Status add_listener(FileDescriptor socket);
   std::string host_to_tell(const SocketAddress& bound) const;
   void open_on_thread(PeerSlot slot, const std::string& name,
@@ -69,6 +71,7 @@ class ControlPlane::Shell {
   LaneConnector lanes_;
   std::vector<std::unique_ptr<OutboundPeer>> peers_;  // by slot
   std::vector<std::unique_ptr<Listener>> listeners_;
+  std::unique_ptr<LinkWatch> links_;
 
   // Any thread, under the mutex.
   std::mutex mutex_;

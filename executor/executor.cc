@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "policies/service_order.h"
+#include "rails/region_table.h"
 
 namespace spindrift::executor {
 
@@ -12,10 +13,19 @@ void ExecutorOutput::clear() {
   dirty.clear();
   actions.clear();
   finished.clear();
+  health.clear();
 }
 
 Executor::Executor(const ExecutorOptions& options, std::uint64_t seed)
-    : options_(options), prng_(seed), slices_(options.slices_max) {
+    : options_(options),
+      prng_(seed),
+      slices_(options.slices_max),
+      probe_source_(rails::kScratchBytes),
+      probe_sink_(rails::kScratchBytes),
+      probe_write_{probe_source_.data(), 0, rails::kScratchBytes, 0, rails::kScratchKey},
+      probe_read_{probe_sink_.data(), 0, rails::kScratchBytes, 0, rails::kScratchKey} {
+  // Timers and events refer to lanes by address.
+  lanes_.reserve(options_.lanes_max);
   job_timers_.reserve(options_.transfers_max);
   output_.finished.reserve(options_.transfers_max);
   tier_.reserve(kRailsPerPeerMax);
@@ -46,6 +56,8 @@ Result<PeerIndex> Executor::add_peer(std::span<const RailSpec> rails) {
   output_.dirty.reserve(lanes_.size());
   leftover_.reserve(lanes_.size());
   output_.actions.reserve(4 * lanes_.size());
+  output_.health.reserve(4 * lanes_.size());
+  lane_timers_.reserve(lanes_.size());
   active_.reserve(groups_.size());
   return peer;
 }
@@ -114,6 +126,7 @@ void Executor::on(const RailEvent& event, Instant now) {
       const std::uint64_t before = std::max(lane.progress, lane.landed_here);
       if (event.value <= before) return;
       lane.progress = event.value;
+      on_lane_progress(lane, lane.queued() == 0, now);
       if (lane.rate.on_placed(event.value - before, lane.queued() == 0, now)) refresh_window(lane);
       return;
     }
@@ -124,7 +137,9 @@ void Executor::on(const RailEvent& event, Instant now) {
     case RailEventKind::kLaneUp:
       if (lane.state != LaneState::kOpening || event.generation != lane.generation) return;
       lane.state = LaneState::kUp;
+      lane.trusted = true;
       refresh_window(lane);
+      if (lane.health.state() == health::HealthState::kProbing) post_probe(lane, now);
       choose_tiers(groups_[lane.group]);
       return;
     case RailEventKind::kLaneDown:
@@ -142,10 +157,10 @@ bool Executor::advance(Instant now) {
   while (!job_timers_.empty() && job_timers_.top()->timer <= now) {
     on_job_timer(*job_timers_.top(), now);
   }
-  while (!lane_timers_.empty() && lane_timers_.begin()->first <= now) {
-    Lane& lane = lanes_[lane_timers_.begin()->second];
-    lane_timers_.erase(lane_timers_.begin());
-    on_lane_timer(lane);
+  while (!lane_timers_.empty() && lane_timers_.top()->timer <= now) {
+    Lane& lane = *lane_timers_.top();
+    set_lane_timer(lane, kNever);
+    on_lane_timer(lane, now);
   }
   // What a rail did not take in the last cycle is offered again.
   output_.dirty.insert(output_.dirty.end(), leftover_.begin(), leftover_.end());
@@ -169,7 +184,7 @@ bool Executor::advance(Instant now) {
 Instant Executor::next_deadline() const {
   Instant next = kNever;
   if (!job_timers_.empty()) next = job_timers_.top()->timer;
-  if (!lane_timers_.empty()) next = std::min(next, lane_timers_.begin()->first);
+  if (!lane_timers_.empty()) next = std::min(next, lane_timers_.top()->timer);
   return next;
 }
 
@@ -193,8 +208,11 @@ void Executor::posted(LaneIndex index, std::size_t count) {
 
 health::LaneView Executor::view(LaneIndex index) const {
   const Lane& lane = lanes_[index];
-  return {
-      .rate = lane.rate.rate(), .measured = lane.rate.measured(), .round_trip = lane.round_trip};
+  return {.rate = lane.rate.rate(),
+          .measured = lane.rate.measured(),
+          .round_trip = lane.round_trip,
+          .state = lane.health.state(),
+          .cause = lane.health.cause()};
 }
 
 // Keeps the serving list in service order.

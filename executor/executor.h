@@ -23,11 +23,11 @@
 
 #include <array>
 #include <cstdint>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/indexed_heap.h"
 #include "base/instant.h"
 #include "base/prng.h"
 #include "base/rail_types.h"
@@ -36,6 +36,7 @@
 #include "executor/job.h"
 #include "executor/lane.h"
 #include "health/lane_view.h"
+#include "health/rail_health.h"
 #include "policies/least_completion.h"
 #include "spindrift/status.h"
 
@@ -54,10 +55,20 @@ struct LaneAction {
   AttemptSeq first_seq = 0;   // kOpen
 };
 
+// What is thought of a lane has changed.
+struct HealthChange {
+  LaneIndex lane = kNoLane;
+  health::HealthState from = health::HealthState::kHealthy;
+  health::HealthState to = health::HealthState::kHealthy;
+  Cause cause = Cause::kNone;  // kNone: good news
+  std::uint32_t level = 0;     // of its flap memory
+};
+
 struct ExecutorOutput {
   std::vector<LaneIndex> dirty;  // lanes with attempts to hand over
   std::vector<LaneAction> actions;
   std::vector<Job*> finished;
+  std::vector<HealthChange> health;
 
   void clear();
 };
@@ -92,6 +103,12 @@ class Executor {
   // The peer's process is known to be dead: nothing of ours is placed there any
   // more. Its transfers fail with `cause`.
   void on_peer_gone(PeerIndex peer, Cause cause, Instant now);
+  // The kernel says so of the link under the lane.
+  void on_link(LaneIndex lane, bool up, Instant now);
+  // The peer answers again: rails to it that failed are worth a try.
+  void on_peer_back(PeerIndex peer, Instant now);
+  // This worker did not run for so long: nobody else is to blame for it.
+  void on_blackout(Duration span);
   // Ends everything at this end: transfers fail with kShutDown, lanes are fenced.
   void stop(Instant now);
   // J of the window formula.
@@ -123,6 +140,7 @@ class Executor {
     std::uint32_t ranges = 0;
     std::uint32_t attempts = 0;   // charged against the retry budget
     std::uint32_t live = 0;       // attempts not settled
+    std::uint32_t hopeful = 0;    // of them: on lanes that are trusted
     RailOrdinal avoid = kNoRail;  // where it failed last
     bool landed = false;
     bool queued = false;  // in the retry queue
@@ -136,6 +154,14 @@ class Executor {
     std::vector<Job*> jobs;        // all that run; a job knows its place
     std::uint32_t retries = 0;     // slices in retry queues
     bool active = false;           // in active_
+    bool hedging = false;          // transfers end; lanes with nothing else to do may help
+    Instant last_use{};            // when bytes were last posted or asked for
+  };
+  struct LaneTimer {
+    static std::pair<Instant, LaneIndex> key(const Lane* lane) {
+      return {lane->timer, lane->index};
+    }
+    static std::uint32_t& slot(Lane* lane) { return lane->timer_slot; }
   };
   struct JobTimer {
     static std::pair<Instant, std::uint64_t> key(const Job* job) {
@@ -154,12 +180,13 @@ class Executor {
     Rate sum;
     std::array<LaneIndex, kRailsPerPeerMax> lanes{};
     std::array<policies::LaneLoad, kRailsPerPeerMax> loads{};
+    std::array<std::uint64_t, kRailsPerPeerMax> windows{};
     std::array<Duration, kRailsPerPeerMax> finish{};  // of a typical slice; of open ones
 
     std::span<const policies::LaneLoad> all() const { return {loads.data(), count}; }
   };
   bool serve(std::uint32_t group, std::uint32_t& budget, Instant now);
-  void gather(const Group& group, Candidates& out) const;
+  void gather(const Group& group, Candidates& out, Instant now);
   void weigh(Candidates& lanes, std::size_t place) const;
   std::size_t pick(const Candidates& lanes) const;
   std::uint64_t bind_one(Group& group, Candidates& lanes, std::size_t chosen, Instant now);
@@ -169,7 +196,35 @@ class Executor {
                              Instant now);
   bool is_single_choice(const Job& job, const Candidates& lanes, const Lane& lane) const;
   void post_slice(SlabIndex slice, Lane& lane, Instant now);
+  void push_attempt(Lane& lane, SlabIndex slice, const Attempt& attempt, Instant now);
+  std::uint64_t window_of(Lane& lane, Instant now);
   void refresh_window(Lane& lane) const;
+
+  // hedge.cc: copies without a failure, at the end of transfers
+  std::uint64_t bind_hedge(Group& group, const Candidates& lanes, std::size_t chosen, Instant now);
+  void watch_tail(const Job& job);
+  Duration hedge_after(const Lane& lane) const;
+  bool is_overdue(const Lane& lane, Instant now) const;
+  Duration finish_of(const Lane& lane, std::uint64_t bytes, Instant now) const;
+  SlabIndex pick_hedge(Lane& lane, const Lane& helper, Duration cost, Instant now);
+  void on_superseded(Job& job, Instant now);
+  void end_wait_for(Lane& lane, Job& job, Instant now);
+
+  // verdicts.cc: silence, quarantine, probes
+  void on_lane_progress(Lane& lane, bool now_empty, Instant now);
+  void on_silence(Lane& lane, Instant now);
+  void distrust(Lane& lane);
+  void trust(Lane& lane);
+  bool others_moved(const Lane& lane) const;
+  void begin_probe(Lane& lane, Instant now);
+  void post_probe(Lane& lane, Instant now);
+  void on_probe_settled(Lane& lane, Cause cause, Instant now);
+  void blame(Lane& lane, Cause cause, Instant now);
+  void set_lane_timer(Lane& lane, Instant when);
+  void on_lane_timer(Lane& lane, Instant now);
+  // Calls change() and tells of what it did to the lane's health.
+  template <typename Change>
+  void judge(Lane& lane, Instant now, Change change);
 
   // static_shares.cc: round robin and weighted
   void prepare_shares(Job& job);
@@ -197,11 +252,16 @@ class Executor {
   // lanes.cc: connections and fences
   void open_lanes(const Job& job);
   void open(Lane& lane);
+  // kFenced and kSuperseded: our own wish, of which the lane's health learns nothing.
   void begin_fence(Lane& lane, Cause cause, Instant now);
   void fence_part_done(Lane& lane, Instant now);
   void reopen_later(Lane& lane, Instant now);
-  void on_lane_timer(Lane& lane);
   bool wanted(const Lane& lane) const;
+  bool in_use(const Lane& lane, Instant now) const;
+  void hurry_if_none_works(const Group& group, Instant now);
+  static constexpr bool is_own_wish(Cause cause) {
+    return cause == Cause::kFenced || cause == Cause::kSuperseded;
+  }
   void choose_tiers(Group& group);
   bool choose_tier(Job& job) const;
   void on_lane_down(Lane& lane, const RailEvent& event, Instant now);
@@ -223,11 +283,32 @@ class Executor {
   Slab<Slice> slices_;
   std::size_t running_ = 0;
   IndexedHeap<Job*, JobTimer> job_timers_;
-  std::set<std::pair<Instant, LaneIndex>> lane_timers_;  // lanes in kWaiting
-  Candidates candidates_;                                // of the group that is being served
-  std::vector<policies::LaneLoad> tier_;                 // of them, those of one transfer's tier
+  IndexedHeap<Lane*, LaneTimer> lane_timers_;
+  Candidates candidates_;                 // of the group that is being served
+  std::vector<policies::LaneLoad> tier_;  // of them, those of one transfer's tier
   ExecutorOutput output_;
+  bool stopping_ = false;
   std::vector<LaneIndex> leftover_;  // dirty lanes whose rail did not take all
+  Instant next_probe_{};             // not before this
+  // What probes move; where one is read to, nothing is read from.
+  std::vector<std::byte> probe_source_, probe_sink_;
+  ResolvedDescriptor probe_write_, probe_read_;
 };
+
+template <typename Change>
+void Executor::judge(Lane& lane, Instant now, Change change) {
+  const health::HealthState from = lane.health.state();
+  const std::uint64_t before = lane.health.transitions();
+  change();
+  // Over the bound a change is not told of; the counters know it.
+  if (lane.health.transitions() == before || output_.health.size() == output_.health.capacity()) {
+    return;
+  }
+  output_.health.push_back({.lane = lane.index,
+                            .from = from,
+                            .to = lane.health.state(),
+                            .cause = lane.health.cause(),
+                            .level = lane.health.level(now, options_.health)});
+}
 
 }  // namespace spindrift::executor

@@ -8,6 +8,7 @@
 
 #include "base/instant.h"
 #include "base/units.h"
+#include "health/health_options.h"
 
 namespace spindrift::executor {
 
@@ -22,9 +23,7 @@ struct ExecutorOptions {
   std::uint64_t window_max = 128 * kMiB;
   // A healthy lane not measured for this long gets a small slice.
   Duration explore_after = std::chrono::milliseconds(100);
-  // Waiting between tries to open a lane doubles from the first to the second.
-  Duration reopen_min = std::chrono::milliseconds(50);
-  Duration reopen_max = std::chrono::seconds(5);
+  health::HealthOptions health;
   // After an intent has failed, its attempts may land by themselves for this
   // long before their lanes are fenced, which costs the others a reconnect.
   Duration settle_grace = std::chrono::milliseconds(50);

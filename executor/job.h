@@ -59,7 +59,8 @@ struct Job {
   RailOrdinal first_cause_rail = 0;
   std::uint64_t landed = 0;  // bytes
   std::uint64_t slices = 0;
-  std::uint64_t retries = 0;  // attempts beyond the first of each slice
+  std::uint64_t retries = 0;  // attempts beyond the first of each slice, hedges included
+  std::uint64_t hedges = 0;   // of them: made on no failure, because a lane had nothing else
   Instant first_post = kNever;
   Instant finished_at{};
   std::vector<RailTally> tallies;  // by ordinal; sized by start() if need be
@@ -82,6 +83,7 @@ struct Job {
   std::uint32_t timer_slot = kNotInHeap;
   std::uint32_t group_slot = kNotInHeap;  // place in its group's list of jobs while it runs
   bool failing = false;                   // outcome is decided, attempts still settle
+  bool superseded = false;                // all bytes landed, originals of copies still out
   bool listed = false;                    // in its group's serving list
 };
 

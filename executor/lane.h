@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "base/cause.h"
+#include "base/indexed_heap.h"
 #include "base/instant.h"
 #include "base/rail_types.h"
 #include "base/slab.h"
+#include "health/progress_watch.h"
+#include "health/rail_health.h"
 #include "health/rate_estimator.h"
 
 namespace spindrift::executor {
@@ -18,8 +21,11 @@ enum class LaneState : std::uint8_t {
   kOpening,  // asked to be connected
   kUp,       // slices may be posted
   kFencing,  // broken or given up: its attempts wait for the fences
-  kWaiting,  // could not be connected or broke; tried again at reopen_at
+  kWaiting,  // quarantined; the next probe opens it
 };
+
+// In the place of an attempt's slice: it is a probe and carries none.
+inline constexpr SlabIndex kProbeSlab = kNoSlab - 1;
 
 struct Lane {
   // --- constant after add_peer ----------------------------------------------------
@@ -35,9 +41,14 @@ struct Lane {
   bool local_fence_due = false;           // kFencing: still waiting for this end,
   bool remote_fence_due = false;          // and for the other end
   std::vector<AttemptSeq> fenced_landed;  // kFencing: what the other end had placed
-  std::uint32_t failures = 0;             // in a row, without a byte landed
-  Cause last_cause = Cause::kNone;
-  Instant reopen_at = kNever;
+
+  // --- health ---------------------------------------------------------------------
+  health::RailHealth health;
+  health::ProgressWatch watch;
+  bool trusted = false;    // up and not suspect: its attempts are expected to land
+  Instant timer = kNever;  // of its state: silence, a probe due, a probe's end
+  std::uint32_t timer_slot = kNotInHeap;
+  Instant progressed_at{};  // when something was last placed
 
   // --- attempts, a ring by sequence number: head <= posted <= next ------------------
   std::vector<Attempt> attempts;   // power of two places, allocated when first opened
@@ -61,6 +72,10 @@ struct Lane {
   std::uint64_t bytes_total = 0;
   std::uint64_t failures_total = 0;
   std::uint64_t fences_total = 0;
+  std::uint64_t reroutes_total = 0;  // slices of it that were copied to other lanes
+  std::uint64_t hedges_total = 0;    // likewise at the end of a transfer, on no suspicion
+  std::uint64_t probes_good = 0;
+  std::uint64_t probes_bad = 0;
 
   std::size_t mask() const { return attempts.size() - 1; }
   Attempt& attempt(AttemptSeq seq) { return attempts[seq & mask()]; }
@@ -72,10 +87,13 @@ struct Lane {
     const std::uint64_t partial = progress > landed_here ? progress - landed_here : 0;
     return partial >= outstanding ? 0 : outstanding - partial;
   }
+  // May carry slices, at once or when it is connected.
   bool works() const {
-    return state == LaneState::kUp ||
-           (failures == 0 && (state == LaneState::kIdle || state == LaneState::kOpening));
+    return health.carries() &&
+           (state == LaneState::kUp || state == LaneState::kIdle || state == LaneState::kOpening);
   }
+  // Takes new slices now.
+  bool usable() const { return state == LaneState::kUp && health.carries(); }
 };
 
 }  // namespace spindrift::executor

@@ -4,18 +4,14 @@
 
 #include "base/check.h"
 #include "executor/executor.h"
-#include "policies/backoff.h"
 
 namespace spindrift::executor {
 
-// Lanes of the tier in use are opened when the first transfer needs them; lanes
-// of any tier that broke and that nobody wanted since are tried again.
+// Lanes of the tier in use are opened when the first transfer needs them.
 void Executor::open_lanes(const Job& job) {
-  for (const LaneIndex index : groups_[group_of(job.peer, job.operation)].lanes) {
+  for (const LaneIndex index : group_of(job).lanes) {
     Lane& lane = lanes_[index];
-    if (lane.state != LaneState::kIdle) continue;
-    const std::uint64_t rails = lane.failures > 0 ? job.plan_rails : job.tier_rails;
-    if ((rails >> lane.ordinal & 1) != 0) open(lane);
+    if (lane.state == LaneState::kIdle && (job.tier_rails >> lane.ordinal & 1) != 0) open(lane);
   }
 }
 
@@ -47,11 +43,13 @@ void Executor::on_lane_down(Lane& lane, const RailEvent& event, Instant now) {
 // that they can touch are fenced; copies of them go out elsewhere meanwhile.
 void Executor::begin_fence(Lane& lane, Cause cause, Instant now) {
   const bool connected = lane.state == LaneState::kUp;
+  distrust(lane);
   lane.state = LaneState::kFencing;
-  lane.last_cause = cause;
   ++lane.fences_total;
-  if (cause != Cause::kFenced) ++lane.failures;  // our own wish is no failure
+  blame(lane, cause, now);
   lane.rate.on_interrupted();
+  lane.watch.stop();
+  set_lane_timer(lane, kNever);
   settle_unposted(lane, now);
   // Nothing is left to hand over; a mark that stayed would hide what is made
   // after the lane's return.
@@ -72,11 +70,11 @@ void Executor::begin_fence(Lane& lane, Cause cause, Instant now) {
                                .generation = lane.generation});
   }
   for (AttemptSeq seq = lane.head; seq < lane.next; ++seq) {
-    if (lane.settled(seq)) continue;
     const SlabIndex slice = lane.slice(seq);
+    if (slice == kNoSlab || slice == kProbeSlab) continue;
     note_cause(lane, *slices_[slice].job, cause);
     // What we end ourselves, for another transfer's sake, is no try of this one.
-    if (cause == Cause::kFenced) --slices_[slice].attempts;
+    if (is_own_wish(cause)) --slices_[slice].attempts;
     retry(slice, lane.ordinal, now);
   }
   choose_tiers(groups_[lane.group]);
@@ -103,15 +101,12 @@ void Executor::on_remote_fenced(LaneIndex index, Generation min_generation, Atte
 
 void Executor::fence_part_done(Lane& lane, Instant now) {
   if (lane.local_fence_due || lane.remote_fence_due) return;
-  // What had landed before the lane broke is no sign that it works again.
-  const std::uint32_t failures = lane.failures;
   for (const AttemptSeq seq : lane.fenced_landed) {
     // Its acknowledgement may have come in after all.
     if (seq < lane.head || lane.settled(seq)) continue;
     settle_landed(lane, seq, now);
   }
   lane.fenced_landed.clear();
-  lane.failures = failures;
   for (AttemptSeq seq = lane.head; seq < lane.next; ++seq) {
     if (!lane.settled(seq)) settle_orphan(lane, seq, now);
   }
@@ -120,22 +115,14 @@ void Executor::fence_part_done(Lane& lane, Instant now) {
 }
 
 void Executor::reopen_later(Lane& lane, Instant now) {
-  if (lane.failures == 0) {
+  if (lane.health.state() == health::HealthState::kQuarantined) {
+    lane.state = LaneState::kWaiting;
+    set_lane_timer(lane, std::max(lane.health.probe_at(), now));
+    hurry_if_none_works(groups_[lane.group], now);
+  } else {
     lane.state = LaneState::kIdle;
     if (wanted(lane)) open(lane);
-  } else {
-    lane.state = LaneState::kWaiting;
-    lane.reopen_at = after(now, policies::backoff(options_.reopen_min, options_.reopen_max,
-                                                  lane.failures, prng_.next()));
-    lane_timers_.insert({lane.reopen_at, lane.index});
   }
-  choose_tiers(groups_[lane.group]);
-}
-
-void Executor::on_lane_timer(Lane& lane) {
-  SPINDRIFT_CHECK(lane.state == LaneState::kWaiting);
-  lane.state = LaneState::kIdle;
-  if (wanted(lane)) open(lane);
   choose_tiers(groups_[lane.group]);
 }
 
@@ -180,6 +167,7 @@ bool Executor::choose_tier(Job& job) const {
 }
 
 void Executor::stop(Instant now) {
+  stopping_ = true;
   for (Group& group : groups_) {
     const std::vector<Job*> jobs = group.jobs;
     for (Job* job : jobs) cancel(job, Cause::kShutDown, now);
@@ -203,7 +191,12 @@ void Executor::on_peer_gone(PeerIndex peer, Cause cause, Instant now) {
       if (lane.state == LaneState::kUp || lane.state == LaneState::kOpening) {
         begin_fence(lane, cause, now);
       }
-      lane.failures = 0;  // the new process has not failed yet
+      // It was the peer, and the next process has not failed yet.
+      judge(lane, now, [&] { lane.health.forgive(now, options_.health); });
+      if (lane.state == LaneState::kWaiting) {
+        set_lane_timer(lane, kNever);
+        lane.state = LaneState::kIdle;
+      }
       if (lane.state == LaneState::kFencing && lane.remote_fence_due) {
         // A dead process places nothing: that is the fence. What it had placed
         // before is not known.

@@ -25,16 +25,18 @@ constexpr std::uint64_t bit(std::size_t i) {
 
 }  // namespace
 
-void Executor::gather(const Group& group, Candidates& out) const {
+void Executor::gather(const Group& group, Candidates& out, Instant now) {
   out.count = 0;
   out.rails = 0;
   out.open = 0;
   out.sum = Rate{};
   for (const LaneIndex index : group.lanes) {
-    const Lane& lane = lanes_[index];
-    if (lane.state != LaneState::kUp) continue;
+    Lane& lane = lanes_[index];
+    if (!lane.usable()) continue;
     out.lanes[out.count] = index;
-    out.loads[out.count] = {lane.rate.rate(), lane.round_trip, lane.queued()};
+    // What it is likely to stall for counts as part of its round trip.
+    out.loads[out.count] = {lane.rate.rate(), lane.round_trip + lane.watch.stall(), lane.queued()};
+    out.windows[out.count] = window_of(lane, now);
     out.sum.bytes_per_s += lane.rate.rate().bytes_per_s;
     out.rails |= bit(lane.ordinal);
     out.open |= bit(out.count);
@@ -47,7 +49,7 @@ void Executor::gather(const Group& group, Candidates& out) const {
 // finish one, by which lanes are compared.
 void Executor::weigh(Candidates& lanes, std::size_t place) const {
   const Lane& lane = lanes_[lanes.lanes[place]];
-  if (lane.ring_full() || lanes.loads[place].queued >= lane.window) {
+  if (lane.ring_full() || lanes.loads[place].queued >= lanes.windows[place]) {
     lanes.open &= ~bit(place);
   } else if (lanes.count > 1) {
     lanes.finish[place] = policies::completion_time(lanes.loads[place], kTypicalSlice);
@@ -68,7 +70,7 @@ std::size_t Executor::pick(const Candidates& lanes) const {
 // True when `budget` ended it while lanes still had room.
 bool Executor::serve(std::uint32_t index, std::uint32_t& budget, Instant now) {
   Candidates& lanes = candidates_;
-  gather(groups_[index], lanes);
+  gather(groups_[index], lanes, now);
   while (budget > 0 && lanes.open != 0) {
     const std::size_t chosen = pick(lanes);
     const std::uint64_t bytes = bind_one(groups_[index], lanes, chosen, now);
@@ -77,6 +79,7 @@ bool Executor::serve(std::uint32_t index, std::uint32_t& budget, Instant now) {
       continue;
     }
     lanes.loads[chosen].queued += bytes;
+    lanes.windows[chosen] = window_of(lanes_[lanes.lanes[chosen]], now);  // grows with its slices
     weigh(lanes, chosen);
     --budget;
   }
@@ -99,7 +102,7 @@ std::uint64_t Executor::bind_one(Group& group, Candidates& lanes, std::size_t ch
     const std::uint64_t bytes = bind_fresh(job, lanes, chosen, now);
     if (bytes > 0) return bytes;
   }
-  return 0;
+  return group.hedging ? bind_hedge(group, lanes, chosen, now) : 0;
 }
 
 // Slices that failed elsewhere go ahead of everything, on another rail if there
@@ -112,16 +115,16 @@ std::uint64_t Executor::bind_retry(Group& group, const Candidates& lanes, Lane& 
     if (slices_[job.retry_head].avoid == lane.ordinal && others) continue;
     const SlabIndex index = pop_retry(job);
     const std::uint64_t bytes = slices_[index].bytes;
-    // Its original may have landed after all.
-    const bool landed = slices_[index].landed;
-    if (landed) {
+    // Its original may have landed after all, or be expected to again.
+    const bool needless = slices_[index].landed || slices_[index].hopeful > 0;
+    if (needless) {
       drop_if_unused(index);
     } else {
       ++job.retries;
       post_slice(index, lane, now);
     }
     if (job.unbound == 0 && job.retry_head == kNoSlab) unlist(job);
-    if (!landed) return bytes;
+    if (!needless) return bytes;
     --i;  // look at this place again: the same transfer or the one that moved up
   }
   return 0;
@@ -147,7 +150,10 @@ std::uint64_t Executor::bind_fresh(Job& job, const Candidates& lanes, std::size_
   ++job.slices;
   if (job.first_post == kNever) job.first_post = now;
   post_slice(index, lane, now);
-  if (job.unbound == 0 && job.retry_head == kNoSlab) unlist(job);
+  if (job.unbound == 0) {
+    if (job.retry_head == kNoSlab) unlist(job);
+    watch_tail(job);
+  }
   return cut.bytes;
 }
 
@@ -207,28 +213,53 @@ bool Executor::is_single_choice(const Job& job, const Candidates& lanes, const L
 void Executor::post_slice(SlabIndex index, Lane& lane, Instant now) {
   Slice& slice = slices_[index];
   Job& job = *slice.job;
-  const AttemptSeq seq = lane.next++;
-  lane.slice(seq) = index;
-  lane.attempt(seq) = {.lane = lane.index,
-                       .generation = lane.generation,
-                       .seq = seq,
-                       .descriptors = job.descriptors.data() + slice.begin.descriptor,
-                       .offset = slice.begin.offset,
-                       .bytes = slice.bytes,
-                       .ranges = slice.ranges,
-                       .checksum = job.plan->checksum};
-  lane.rate.on_posted(slice.bytes, lane.outstanding == 0, now);
-  lane.outstanding += slice.bytes;
+  push_attempt(lane, index,
+               {.descriptors = job.descriptors.data() + slice.begin.descriptor,
+                .offset = slice.begin.offset,
+                .bytes = slice.bytes,
+                .ranges = slice.ranges,
+                .checksum = job.plan->checksum},
+               now);
   lane.slice_bytes = slice.bytes;
   lane.window = std::max(lane.window, std::min(2 * slice.bytes, options_.window_max));
   ++slice.live;
+  ++slice.hopeful;
   ++slice.attempts;
   ++job.unsettled;
   ++job.tallies[lane.ordinal].attempts;
+}
+
+// Makes it the lane's next one.
+void Executor::push_attempt(Lane& lane, SlabIndex slice, const Attempt& attempt, Instant now) {
+  const AttemptSeq seq = lane.next++;
+  lane.slice(seq) = slice;
+  Attempt& made = lane.attempt(seq);
+  made = attempt;
+  made.lane = lane.index;
+  made.generation = lane.generation;
+  made.seq = seq;
+  const bool was_empty = lane.outstanding == 0;
+  lane.rate.on_posted(attempt.bytes, was_empty, now);
+  if (was_empty) {
+    lane.watch.begin(now);
+    groups_[lane.group].last_use = now;
+    if (lane.timer == kNever) set_lane_timer(lane, now + lane.watch.limit(options_.health));
+  }
+  lane.outstanding += attempt.bytes;
   if (!lane.dirty) {
     lane.dirty = true;
     output_.dirty.push_back(lane.index);
   }
+}
+
+// What the lane may have outstanding now: less than its window while it ramps.
+std::uint64_t Executor::window_of(Lane& lane, Instant now) {
+  if (lane.health.state() != health::HealthState::kRamping) return lane.window;
+  std::uint32_t share = 0;
+  judge(lane, now, [&] { share = lane.health.share(now, options_.health); });
+  // It begins with the two slices that every window has room for.
+  const std::uint64_t least = std::min(2 * std::max(lane.slice_bytes, kTypicalSlice), lane.window);
+  return std::max<std::uint64_t>(mul_div(lane.window, share, 1024), least);
 }
 
 void Executor::set_jitter(Duration jitter) {

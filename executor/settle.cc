@@ -16,9 +16,11 @@ SlabIndex Executor::settle(Lane& lane, AttemptSeq seq) {
   SPINDRIFT_CHECK(index != kNoSlab);
   lane.outstanding -= lane.attempt(seq).bytes;
   while (lane.head < lane.next && lane.settled(lane.head)) ++lane.head;
+  if (index == kProbeSlab) return index;
   Slice& slice = slices_[index];
   slice.posted |= seq < lane.posted;
   --slice.live;
+  if (lane.trusted) --slice.hopeful;
   --slice.job->unsettled;
   return index;
 }
@@ -28,12 +30,16 @@ void Executor::settle_landed(Lane& lane, AttemptSeq seq, Instant now) {
   const std::uint64_t before = std::max(lane.progress, lane.landed_here);
   const SlabIndex index = settle(lane, seq);
   lane.landed_here += bytes;
-  lane.bytes_total += bytes;
-  lane.failures = 0;
-  if (lane.landed_here > before &&
-      lane.rate.on_placed(lane.landed_here - before, lane.outstanding == 0, now)) {
-    refresh_window(lane);
+  // What a fence reports as landed is no sign that the lane works.
+  if (lane.state == LaneState::kUp) {
+    on_lane_progress(lane, lane.outstanding == 0, now);
+    if (lane.landed_here > before &&
+        lane.rate.on_placed(lane.landed_here - before, lane.outstanding == 0, now)) {
+      refresh_window(lane);
+    }
   }
+  if (index == kProbeSlab) return on_probe_settled(lane, Cause::kNone, now);
+  lane.bytes_total += bytes;
 
   Slice& slice = slices_[index];
   Job& job = *slice.job;
@@ -43,11 +49,13 @@ void Executor::settle_landed(Lane& lane, AttemptSeq seq, Instant now) {
     job.tallies[lane.ordinal].bytes += slice.bytes;
   }
   drop_if_unused(index);
-  if (job.unsettled == 0) finish_if_settled(job, now);
+  if (job.unsettled == 0) return finish_if_settled(job, now);
+  if (job.landed == job.bytes && !job.superseded && !job.failing) on_superseded(job, now);
 }
 
 void Executor::settle_failed(Lane& lane, AttemptSeq seq, Cause cause, Instant now) {
   const SlabIndex index = settle(lane, seq);
+  if (index == kProbeSlab) return on_probe_settled(lane, cause, now);
   Job& job = *slices_[index].job;
   note_cause(lane, job, cause);
   count_failure(lane, job);
@@ -64,7 +72,10 @@ void Executor::settle_failed(Lane& lane, AttemptSeq seq, Cause cause, Instant no
 // so there is nothing to retry.
 void Executor::settle_orphan(Lane& lane, AttemptSeq seq, Instant now) {
   const SlabIndex index = settle(lane, seq);
-  Job& job = *slices_[index].job;
+  if (index == kProbeSlab) return;
+  const Slice& slice = slices_[index];
+  Job& job = *slice.job;
+  SPINDRIFT_CHECK(slice.landed || slice.queued || slice.hopeful > 0 || job.failing);
   count_failure(lane, job);
   drop_if_unused(index);
   finish_if_settled(job, now);
@@ -76,6 +87,7 @@ void Executor::settle_unposted(Lane& lane, Instant now) {
   const AttemptSeq end = lane.next;
   for (AttemptSeq seq = lane.posted; seq < end; ++seq) {
     const SlabIndex index = settle(lane, seq);
+    if (index == kProbeSlab) continue;
     Slice& slice = slices_[index];
     Job& job = *slice.job;
     --slice.attempts;
@@ -102,13 +114,13 @@ void Executor::count_failure(Lane& lane, Job& job) {
   ++job.tallies[lane.ordinal].failures;
 }
 
-// Puts an unlanded slice into its job's retry queue, or gives the job up when
-// the slice's attempts are used up.
+// Puts an unlanded slice that no attempt is expected to land into its job's retry
+// queue, or gives the job up when the slice's attempts are used up.
 void Executor::retry(SlabIndex index, RailOrdinal failed_on, Instant now) {
   Slice& slice = slices_[index];
   Job& job = *slice.job;
   slice.avoid = failed_on;
-  if (job.failing || slice.landed || slice.queued) return;
+  if (job.failing || slice.landed || slice.queued || slice.hopeful > 0) return;
   if (slice.attempts >= job.plan->attempts_max) {
     fail(job, Cause::kRetriesSpent, now);
     return;
@@ -173,6 +185,7 @@ void Executor::finish_if_settled(Job& job, Instant now) {
   std::swap(group.jobs[job.group_slot], group.jobs.back());
   group.jobs.pop_back();
   job.group_slot = kNotInHeap;
+  if (group.jobs.empty()) group.hedging = false;
   job.finished_at = now;
   --running_;
   output_.finished.push_back(&job);
@@ -215,7 +228,7 @@ void Executor::set_timer(Job& job, Instant when) {
 }
 
 void Executor::on_job_timer(Job& job, Instant now) {
-  if (!job.failing) {
+  if (!job.failing && !job.superseded) {
     fail(job, Cause::kDeadline, now);
     finish_if_settled(job, now);
     return;
@@ -225,8 +238,9 @@ void Executor::on_job_timer(Job& job, Instant now) {
     Lane& lane = lanes_[index];
     if (lane.state != LaneState::kUp) continue;
     for (AttemptSeq seq = lane.head; seq < lane.next; ++seq) {
-      if (lane.settled(seq) || slices_[lane.slice(seq)].job != &job) continue;
-      begin_fence(lane, Cause::kFenced, now);
+      const SlabIndex slice = lane.slice(seq);
+      if (slice == kNoSlab || slice == kProbeSlab || slices_[slice].job != &job) continue;
+      end_wait_for(lane, job, now);
       break;
     }
   }

@@ -10,6 +10,9 @@ namespace {
 // Commands are rare next to events; a bound keeps a flood of submissions from
 // holding up completions.
 constexpr std::size_t kCommandsPerCycle = 256;
+// A worker that runs so much later than it asked to was kept from it, and what it
+// then finds says nothing about its rails.
+constexpr Duration kBlackout = std::chrono::milliseconds(20);
 }  // namespace
 
 Worker::Worker(const ExecutorOptions& executor, const WorkerOptions& options, std::uint64_t seed,
@@ -55,6 +58,7 @@ std::size_t Worker::do_work(Instant now) {
   if (busy_ && last_cycle_ != kNever) {
     gaps_.on_gap(now - last_cycle_);
     executor_.set_jitter(gaps_.p99());
+    if (wake_by_ != kNever && now - wake_by_ > kBlackout) executor_.on_blackout(now - wake_by_);
   }
   last_cycle_ = now;
   std::size_t work = take_commands(now);
@@ -62,6 +66,7 @@ std::size_t Worker::do_work(Instant now) {
   if (executor_.advance(now)) ++work;
   hand_over();
   busy_ = executor_.running() > 0;
+  wake_by_ = work > 0 ? now : executor_.next_deadline();
   return work;
 }
 
@@ -99,6 +104,10 @@ void Worker::hand_over() {
     }
   }
   for (const LaneAction& action : out.actions) perform(action);
+  for (const HealthChange& change : out.health) {
+    const LanePlace& place = lane_places_[change.lane];
+    ports_.health_changed(place.peer, place.ordinal, place.direction, change);
+  }
   for (Job* job : out.finished) ports_.finished(job);
   out.clear();
 }
@@ -133,7 +142,7 @@ void Worker::handle(AddPeer& command, Instant) {
       lane_drivers_.resize(std::max<std::size_t>(lane_drivers_.size(), lane + 1));
       lane_places_.resize(lane_drivers_.size());
       lane_drivers_[lane] = driver;
-      lane_places_[lane] = {*peer, ordinal};
+      lane_places_[lane] = {*peer, ordinal, direction, command.rails[i].facts.local_device};
       const Status added =
           driver->add_lane({.lane = lane, .direction = direction, .facts = command.rails[i].facts});
       SPINDRIFT_CHECK(added.ok());
@@ -225,6 +234,16 @@ void Worker::handle(ChangeRegions& command, Instant) {
 
 void Worker::handle(Inspect& command, Instant) {
   command.look(executor_, drivers_);
+}
+
+void Worker::handle(LinkChanged& command, Instant now) {
+  for (LaneIndex lane = 0; lane < lane_places_.size(); ++lane) {
+    if (lane_places_[lane].device == command.device) executor_.on_link(lane, command.up, now);
+  }
+}
+
+void Worker::handle(PeerBack& command, Instant now) {
+  executor_.on_peer_back(command.peer, now);
 }
 
 void Worker::handle(StopWorker&, Instant now) {

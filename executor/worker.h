@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -88,12 +89,22 @@ struct ChangeRegions {
 struct Inspect {
   std::function<void(const Executor&, std::span<const std::unique_ptr<rails::RailDriver>>)> look;
 };
+// The kernel says that a link of this host went down or up.
+struct LinkChanged {
+  std::string device;
+  bool up = false;
+};
+// The peer answers again after it did not.
+struct PeerBack {
+  PeerIndex peer = 0;
+};
 // Ends everything at this end: cancels transfers with kShutDown, fences lanes.
 struct StopWorker {};
 
-using Command = std::variant<std::monostate, AddPeer, StartJob, CancelJob, LaneConnected,
-                             LaneFailed, RemoteFenced, PeerGone, AdoptLane, FenceInbound,
-                             DropInbound, ChangeRegions, Inspect, StopWorker>;
+using Command =
+    std::variant<std::monostate, AddPeer, StartJob, CancelJob, LaneConnected, LaneFailed,
+                 RemoteFenced, PeerGone, AdoptLane, FenceInbound, DropInbound, ChangeRegions,
+                 Inspect, LinkChanged, PeerBack, StopWorker>;
 
 // --- what a worker asks of the others; called on its thread, must not block -------
 
@@ -107,6 +118,11 @@ class WorkerPorts {
   virtual void inbound_fenced(rails::InboundLaneId lane, Generation min_generation,
                               const rails::InboundFenceReport& report) = 0;
   virtual void finished(Job* job) = 0;
+  // What is thought of a rail, in one direction, has changed.
+  virtual void health_changed(PeerIndex peer, RailOrdinal rail, Operation direction,
+                              const HealthChange& change) {
+    (void)peer, (void)rail, (void)direction, (void)change;
+  }
 };
 
 class Worker {
@@ -159,6 +175,8 @@ class Worker {
   void handle(DropInbound& command, Instant now);
   void handle(ChangeRegions& command, Instant now);
   void handle(Inspect& command, Instant now);
+  void handle(LinkChanged& command, Instant now);
+  void handle(PeerBack& command, Instant now);
   void handle(StopWorker& command, Instant now);
 
   const WorkerOptions options_;
@@ -170,13 +188,16 @@ class Worker {
   struct LanePlace {
     PeerIndex peer;
     RailOrdinal ordinal;
+    Operation direction;
+    std::string device;  // of this host
   };
   std::vector<std::uint64_t> peer_epochs_;  // by PeerIndex
   std::vector<LanePlace> lane_places_;      // by LaneIndex
   BoundedVector<RailEvent> events_;
   health::PollGap gaps_;
   Instant last_cycle_ = kNever;
-  bool busy_ = false;  // bytes were outstanding
+  Instant wake_by_ = kNever;  // when the last cycle asked to run again
+  bool busy_ = false;         // bytes were outstanding
   bool stopped_ = false;
   MpscQueue<Command> inbox_;
   Wakeup wakeup_;

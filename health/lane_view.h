@@ -4,6 +4,7 @@
 
 #include "base/instant.h"
 #include "base/units.h"
+#include "health/rail_health.h"
 
 namespace spindrift::health {
 
@@ -11,6 +12,8 @@ struct LaneView {
   Rate rate;               // bytes placed per second, or the initial guess
   bool measured = false;   // false: `rate` is a guess
   Duration round_trip{0};  // the smallest seen; 0: not yet
+  HealthState state = HealthState::kHealthy;
+  Cause cause = Cause::kNone;  // of the latest transition
 };
 
 }  // namespace spindrift::health

@@ -50,6 +50,7 @@ struct Plan {
   std::uint64_t slice_max = 0;
   std::uint32_t attempts_max = 1;
   bool checksum = false;
+  bool hedge = false;  // copies of what is late, once nothing else is left to send
 };
 
 }  // namespace spindrift::planner

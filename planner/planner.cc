@@ -46,6 +46,8 @@ Plan assemble(const Admission& admission, const PlanRequest& request,
   plan.slice_min = std::max<std::uint64_t>(directives.slice_min, 1);
   plan.slice_max = std::max(directives.slice_max, plan.slice_min);
   plan.attempts_max = std::max<std::uint32_t>(directives.attempts_max, 1);
+  // The static strategies divide blindly, and stay what they are.
+  plan.hedge = directives.hedge && plan.spray == policies::Spray::kLeastCompletion;
   const Integrity integrity =
       request.integrity == Integrity::kPolicy ? directives.integrity : request.integrity;
   plan.checksum = integrity == Integrity::kCrc32c;

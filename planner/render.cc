@@ -38,6 +38,7 @@ std::string directives_text(const Plan& plan) {
           format_bytes(plan.slice_min) + " to " + format_bytes(plan.slice_max) + ", up to " +
           std::to_string(plan.attempts_max) + (plan.attempts_max == 1 ? " attempt" : " attempts") +
           " a slice";
+  if (plan.hedge) text += ", late ones hedged at the end";
   text += plan.checksum ? ", CRC32C end to end" : ", no checksum of our own";
   return text + "\n";
 }

@@ -63,6 +63,7 @@ Json plan_json(const Explanation& explanation) {
             {"slice_min_bytes", plan.slice_min},
             {"slice_max_bytes", plan.slice_max},
             {"attempts_max", plan.attempts_max},
+            {"hedge", plan.hedge},
             {"checksum", plan.checksum},
             {"tiers", std::move(tiers)}};
   if (!plan.weights.empty()) json["weights"] = plan.weights;

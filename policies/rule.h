@@ -63,8 +63,10 @@ struct Directives {
   std::uint64_t slice_min = 64 * kKiB;
   std::uint64_t slice_max = 16 * kMiB;
   Spray spray = Spray::kLeastCompletion;
-  std::vector<Weight> weights;             // kWeighted only; rails not named weigh 1
-  std::uint32_t attempts_max = 8;          // per slice, the first one included
+  std::vector<Weight> weights;     // kWeighted only; rails not named weigh 1
+  std::uint32_t attempts_max = 8;  // per slice, the first one included
+  // Once nothing else is left to send, idle rails copy what is late on others.
+  bool hedge = true;
   Integrity integrity = Integrity::kNone;  // never kPolicy
 };
 

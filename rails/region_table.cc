@@ -8,6 +8,7 @@
 namespace spindrift::rails {
 
 void RegionTable::put(RegionEntry entry) {
+  SPINDRIFT_CHECK(entry.key != kScratchKey);
   const std::uint32_t index = region_key_index(entry.key);
   if (index >= entries_.size()) entries_.resize(index + 1);
   entries_[index] = std::move(entry);
@@ -42,6 +43,11 @@ void RegionTable::resume(std::uint64_t token) {
 
 std::byte* RegionTable::check(std::uint32_t peer, RegionKey key, std::uint64_t remote,
                               std::uint64_t length, Rights want, Cause& why) const {
+  if (key == kScratchKey) {
+    const bool inside = fits(remote, length, scratch_.size());
+    why = inside ? Cause::kNone : Cause::kBadRange;
+    return inside ? scratch_.data() + remote : nullptr;
+  }
   const RegionEntry* entry = find(key);
   if (entry == nullptr) {
     why = Cause::kNoRegion;

@@ -26,6 +26,11 @@ constexpr std::uint32_t region_key_index(RegionKey key) {
   return key & (kRegionsMax - 1);
 }
 
+// Every worker's scratch memory, which any peer may read and write at the
+// addresses [0, kScratchBytes): probes move through it. Part of the protocol.
+inline constexpr RegionKey kScratchKey = ~RegionKey{0};
+inline constexpr std::uint64_t kScratchBytes = 64 * 1024;
+
 // Rights of one peer; `peer` is a number for its node name, given by the engine.
 struct PeerRights {
   std::uint32_t peer = 0;
@@ -42,6 +47,8 @@ struct RegionEntry {
 
 class RegionTable {
  public:
+  RegionTable() : scratch_(kScratchBytes) {}
+
   // Replaces the entry of the same index.
   void put(RegionEntry entry);
   void erase(RegionKey key);
@@ -56,6 +63,7 @@ class RegionTable {
   // all of it; else nullptr and why.
   std::byte* check(std::uint32_t peer, RegionKey key, std::uint64_t remote, std::uint64_t length,
                    Rights want, Cause& why) const;
+  const std::byte* scratch() const { return scratch_.data(); }
 
  private:
   struct Quiesced {
@@ -65,7 +73,8 @@ class RegionTable {
   };
   const RegionEntry* find(RegionKey key) const;
 
-  std::vector<RegionEntry> entries_;  // by index; key 0 and base null: empty
+  mutable std::vector<std::byte> scratch_;  // peers write it, nobody reads it
+  std::vector<RegionEntry> entries_;        // by index; key 0 and base null: empty
   std::vector<Quiesced> quiesced_;
 };
 

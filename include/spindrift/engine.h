@@ -49,7 +49,11 @@ struct RailStatus {
   std::string peer;
   std::string rail;  // "tcp:eth2>eth2"
   bool usable = false;
-  std::string reason;              // why not, when not usable
+  std::string reason;  // why not, when not usable
+  // What is thought of it as a carrier of writes and of reads: "healthy", "suspect",
+  // "quarantined", "probing" or "ramping".
+  std::string health_out = "healthy";
+  std::string health_in = "healthy";
   std::uint64_t rate_out_bps = 0;  // measured, bytes per second; 0: not yet
   std::uint64_t rate_in_bps = 0;
   std::uint64_t bytes_out = 0;  // landed by this engine's writes

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "policies/matching.h"
+
 namespace spindrift::lab::sim {
 
 namespace {
@@ -17,6 +19,20 @@ const std::byte* source_of(const executor::Job& job, const ResolvedDescriptor& d
 const std::byte* destination_of(const executor::Job& job, const ResolvedDescriptor& d) {
   return job.operation == Operation::kWrite ? reinterpret_cast<const std::byte*>(d.remote)
                                             : d.local;
+}
+
+// What is known of a transfer, for whoever looks for the reason.
+std::string story(const executor::Job& job) {
+  std::string text = std::to_string(job.landed) + " of " + std::to_string(job.bytes) +
+                     " bytes landed, " + std::to_string(job.unbound) + " were never sent, " +
+                     std::to_string(job.retries) + " retries, spray " +
+                     policies::to_string(job.plan->spray);
+  for (std::size_t i = 0; i < job.tallies.size(); ++i) {
+    const executor::RailTally& tally = job.tallies[i];
+    text += "; rail " + std::to_string(i) + ": " + std::to_string(tally.attempts) + " attempts, " +
+            std::to_string(tally.failures) + " failed (" + to_string(tally.first_cause) + ")";
+  }
+  return text;
 }
 
 }  // namespace
@@ -66,7 +82,7 @@ void Ledger::ended(executor::Job& job, Instant now) {
   }
   // Invariant 4: faults come and go, so that a path works most of the time.
   if (job.outcome == Cause::kDeadline && job.deadline - job.submitted >= kAmpleBudget) {
-    violation("transfer " + std::to_string(job.id.value) + " spent an ample budget");
+    violation("transfer " + std::to_string(job.id.value) + " spent an ample budget: " + story(job));
   }
   std::uint64_t unlanded = 0;
   for (const executor::Unlanded& part : job.unlanded) unlanded += part.bytes;
@@ -138,6 +154,15 @@ void Ledger::check_margins(const Active& active) {
   }
 }
 
+// A probe moves scratch memory, which is nobody's.
+bool Ledger::is_probe(const Attempt& attempt, const std::byte* at, const char* what) {
+  if (attempt.descriptors->remote_key != rails::kScratchKey) return false;
+  for (const Arena* arena : arenas_) {
+    if (arena->contains(at)) violation(std::string(what) + " of somebody's memory by a probe");
+  }
+  return true;
+}
+
 const Ledger::Active* Ledger::owner(const Attempt& attempt, const std::byte* at,
                                     std::uint64_t length, const char* what) {
   for (const Arena* arena : arenas_) {
@@ -162,13 +187,13 @@ const Ledger::Active* Ledger::owner(const Attempt& attempt, const std::byte* at,
 }
 
 void Ledger::on_source_read(const Attempt& attempt, const std::byte* from, std::uint64_t length) {
-  if (length == 0) return;
+  if (length == 0 || is_probe(attempt, from, "read")) return;
   (void)owner(attempt, from, length, "read");
   note(3, attempt.seq, length);
 }
 
 void Ledger::on_destination_write(const Attempt& attempt, std::byte* to, std::uint64_t length) {
-  if (length == 0) return;
+  if (length == 0 || is_probe(attempt, to, "write")) return;
   (void)owner(attempt, to, length, "write");
   note(4, attempt.seq, length);
 }

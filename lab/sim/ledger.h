@@ -74,6 +74,7 @@ class Ledger final : public rails::sim::MemoryWitness {
     Arena* destination = nullptr;
     std::map<std::size_t, std::vector<std::byte>> before;  // destination cells
   };
+  bool is_probe(const Attempt& attempt, const std::byte* at, const char* what);
   const Active* owner(const Attempt& attempt, const std::byte* at, std::uint64_t length,
                       const char* what);
   void check_bytes(const Active& active, const executor::Job& job);

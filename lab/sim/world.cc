@@ -41,6 +41,11 @@ struct World::Node final : executor::WorkerPorts {
                                   .settled_end = report.settled_end,
                                   .refused = report.refused});
   }
+  void health_changed(executor::PeerIndex peer, RailOrdinal rail, Operation direction,
+                      const executor::HealthChange& change) override {
+    (void)direction;
+    world.ledger_.note(5, peer * 64 + rail, static_cast<std::uint64_t>(change.to));
+  }
   void finished(executor::Job* job) override { world.ledger_.ended(*job, world.queue_.now()); }
 
   World& world;

@@ -126,7 +126,7 @@ TEST_CASE("the status holds every error, one per line, and no warning") {
   CHECK(status.to_string() ==
         "f:4:9: error: rule name \"a\" is already used at f:3:9; names are unique; rename one\n"
         "f:5:3: error: unknown key \"x\" in `rules[]`; allowed: name, match, rails, slice, spray, "
-        "weights, attempts_max, integrity");
+        "weights, attempts_max, hedge, integrity");
 }
 
 TEST_CASE("problems without end are counted, not listed") {

@@ -96,8 +96,6 @@ executor:
   initial_rate: 10Gbit
   window_max: 64MiB
   explore_after: 200ms
-  reopen_min: 60ms
-  reopen_max: 6s
   settle_grace: 70ms
   budget_base: 8s
   budget_rate: 9MB/s
@@ -136,8 +134,6 @@ metrics:
   CHECK(executor.initial_rate == Rate{1'250'000'000});
   CHECK(executor.window_max == 64 * kMiB);
   CHECK(executor.explore_after == 200ms);
-  CHECK(executor.reopen_min == 60ms);
-  CHECK(executor.reopen_max == 6s);
   CHECK(executor.settle_grace == 70ms);
   CHECK(executor.budget_base == 8s);
   CHECK(executor.budget_rate == Rate{9'000'000});
@@ -221,7 +217,7 @@ TEST_CASE("every value is checked for type, unit and range") {
       {"executor: { lanes_max: \"5\" }\n", {"2:24: error: `executor.lanes_max` is the text \"5\""}},
       {"executor: { lanes_max: 5.5 }\n", {"2:24: error: `executor.lanes_max` is the text \"5.5\""}},
       {"executor: { lanes_max: 99999999999999999999 }\n", {"2:24: error: `executor.lanes_max`"}},
-      {"executor: { reopen_min: 9s }\n", {"2:25: error: `executor.reopen_min` does not fit"}},
+      {"health: { hold_min: 11s }\n", {"2:21: error: `health.hold_min` does not fit"}},
       {"control: { reconnect_max: 1ms }\n", {"2:27: error: `control.reconnect_max` does not fit"}},
       {"control: { port: 70000 }\n",
        {"2:18: error: `control.port` cannot be \"70000\"; allowed: 0 to 65535"}},

@@ -25,6 +25,7 @@ class Recorder : public ControlEvents {
     std::vector<std::pair<PeerSlot, Status>> gone;
     std::vector<std::pair<LaneRequest, Status>> lane_failed;
     std::vector<FenceReply> fenced;
+    std::vector<std::pair<std::string, bool>> links;
     std::vector<std::pair<InboundSession, RemotePeer>> opened;
     std::vector<InboundSession> closed;
     std::vector<std::pair<InboundSession, FenceRequest>> fences;
@@ -65,6 +66,9 @@ class Recorder : public ControlEvents {
   }
   void fenced(PeerSlot, const FenceReply& reply) override {
     note([&](Seen& s) { s.fenced.push_back(reply); });
+  }
+  void link_changed(const std::string& device, bool up) override {
+    note([&](Seen& s) { s.links.emplace_back(device, up); });
   }
   void session_opened(InboundSession session, const RemotePeer& remote) override {
     note([&](Seen& s) { s.opened.emplace_back(session, remote); });

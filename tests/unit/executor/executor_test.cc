@@ -247,17 +247,22 @@ TEST_CASE("A rail that was not looked at for 100 ms gets one small slice, never 
   Job& job = rig.start(3'800'000, plan_of({{0, 1}}, 40'000));
   CHECK(job.unbound == 2'960'000);
   CHECK(rig.sizes_on(slow) == Sizes{40'000});  // never looked at before
-  rig.pass(milliseconds(200));
+  // The machine is to blame for the silence, so that no rail is suspect.
+  const auto pass = [&rig](Duration span) {
+    rig.executor.on_blackout(span);
+    rig.pass(span);
+  };
+  pass(milliseconds(200));
   CHECK(rig.on(slow).size() == 1);  // one at a time
   rig.land(slow, 0);
-  rig.pass(milliseconds(99));
+  pass(milliseconds(99));
   CHECK(rig.on(slow).size() == 1);
-  rig.pass(milliseconds(1));
+  pass(milliseconds(1));
   CHECK(rig.sizes_on(slow) == Sizes{40'000, 40'000});
   rig.land(fast, 0);  // another slice of 200,000 bytes follows
   CHECK(job.unbound == 2'720'000);
   rig.land(slow, 1);
-  rig.pass(milliseconds(500));
+  pass(milliseconds(500));
   CHECK(rig.on(slow).size() == 2);
 }
 

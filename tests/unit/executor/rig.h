@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "executor/executor.h"
+#include "rails/region_table.h"
 
 namespace spindrift::executor {
 
@@ -133,6 +134,14 @@ class Rig {
                               {refused_seqs.begin(), refused_seqs.size()}, now);
     cycle();
   }
+  // A lane in quarantine comes back: its hold passes, it connects, its probes land.
+  void recover(LaneIndex lane) {
+    now = std::max(now, executor.lane(lane).timer);
+    cycle();
+    if (executor.lane(lane).state == LaneState::kOpening) up(lane);
+    cycle();
+    for (int probe = 0; probe < 2; ++probe) land(lane, executor.lane(lane).head);
+  }
   // The estimate of a lane that was never opened: it can only be raised.
   void rate(LaneIndex lane, Rate rate) {
     event(lane, RailEventKind::kProgress,
@@ -161,9 +170,12 @@ class Rig {
   std::vector<Attempt> on(LaneIndex lane) const {
     std::vector<Attempt> found;
     for (const Attempt& attempt : posted) {
-      if (attempt.lane == lane) found.push_back(attempt);
+      if (attempt.lane == lane && !is_probe(attempt)) found.push_back(attempt);
     }
     return found;
+  }
+  static bool is_probe(const Attempt& attempt) {
+    return attempt.descriptors->remote_key == rails::kScratchKey;
   }
   std::vector<std::uint64_t> sizes_on(LaneIndex lane) const {
     std::vector<std::uint64_t> sizes;

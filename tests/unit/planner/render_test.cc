@@ -85,7 +85,7 @@ Rules of docs/examples/policy.yaml, the first that matches directs
       archive          peer decode-0 is not "archive-*"
   ->  everything-else  matches (docs/examples/policy.yaml:37:11)
 
-Plan of rule everything-else: least_completion, slices of 64 KiB to 16 MiB, up to 8 attempts a slice, no checksum of our own
+Plan of rule everything-else: least_completion, slices of 64 KiB to 16 MiB, up to 8 attempts a slice, late ones hedged at the end, no checksum of our own
 
 Tiers: all rails of one tier together, the next only when none of it works
   tier  rail                 rate               share             time  why here
@@ -204,6 +204,7 @@ TEST_CASE("the JSON of the example") {
     "slice_min_bytes": 65536,
     "slice_max_bytes": 16777216,
     "attempts_max": 8,
+    "hedge": true,
     "checksum": false,
     "tiers": [
       [

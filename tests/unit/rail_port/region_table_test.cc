@@ -105,6 +105,20 @@ TEST_CASE("a grant stands instead of the general rights, in both directions") {
   CHECK_FALSE(may(3, Rights::kRemoteRead));
 }
 
+TEST_CASE("the scratch key opens the scratch memory, to everybody and in whole") {
+  RegionTable table;
+  Cause why = Cause::kNone;
+  std::byte* const base = table.check(7, kScratchKey, 0, kScratchBytes, Rights::kRemoteWrite, why);
+  REQUIRE(base != nullptr);
+  CHECK(table.check(8, kScratchKey, 1, kScratchBytes - 1, Rights::kRemoteRead, why) == base + 1);
+  CHECK(table.check(7, kScratchKey, 1, kScratchBytes, Rights::kRemoteWrite, why) == nullptr);
+  CHECK(why == Cause::kBadRange);
+  why = Cause::kNone;
+  const std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+  CHECK(table.check(7, kScratchKey, last, 2, Rights::kRemoteWrite, why) == nullptr);
+  CHECK(why == Cause::kBadRange);
+}
+
 TEST_CASE("a key opens its own registration only") {
   OneRegion region;
   const auto ask = [&](RegionKey key) {
@@ -114,7 +128,8 @@ TEST_CASE("a key opens its own registration only") {
   CHECK(ask(make_region_key(4, 77)) == Cause::kNoRegion);  // an empty place
   CHECK(ask(make_region_key(6, 77)) == Cause::kNoRegion);  // beyond the table
   CHECK(ask(0) == Cause::kNoRegion);
-  CHECK(ask(std::numeric_limits<RegionKey>::max()) == Cause::kNoRegion);
+  CHECK(ask(kScratchKey - 1) == Cause::kNoRegion);
+  CHECK(ask(kScratchKey) == Cause::kBadRange);  // the scratch memory has addresses of its own
 
   region.table.erase(make_region_key(5, 78));  // a stale key takes nothing away
   CHECK(ask(kKey) == Cause::kNone);

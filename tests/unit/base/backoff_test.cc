@@ -1,8 +1,8 @@
-#include "policies/backoff.h"
+#include "base/backoff.h"
 
 #include <catch2/catch.hpp>
 
-namespace spindrift::policies {
+namespace spindrift {
 namespace {
 
 using std::chrono::milliseconds;
@@ -37,4 +37,4 @@ TEST_CASE("Limits of zero still give a time that a timer can wait for") {
 }
 
 }  // namespace
-}  // namespace spindrift::policies
+}  // namespace spindrift

@@ -8,7 +8,7 @@
 
 #include "base/instant.h"
 
-namespace spindrift::policies {
+namespace spindrift {
 
 constexpr Duration backoff(Duration min, Duration max, std::uint32_t failures,
                            std::uint64_t random) {
@@ -20,4 +20,4 @@ constexpr Duration backoff(Duration min, Duration max, std::uint32_t failures,
   return Duration(base - static_cast<std::int64_t>(random % quarter));
 }
 
-}  // namespace spindrift::policies
+}  // namespace spindrift
