@@ -20,7 +20,7 @@ import sys
 # The floors (docs/ARCHITECTURE.md): what each layer may include besides itself.
 # None: it wires everything and may include all, as tests may too.
 PURE = {"public", "base"}
-OPTIONS = {"control_options", "executor_options", "tcp_options"}
+OPTIONS = {"control_options", "executor_options", "health_options", "tcp_options"}
 MAY_SEE = {
     "public": set(),
     "base": {"public"},
@@ -37,6 +37,7 @@ MAY_SEE = {
 }
 # Option headers are public faces of a module that config may see.
 MAY_SEE.update({name: PURE for name in OPTIONS})
+MAY_SEE["executor_options"] = PURE | {"health_options"}
 # A backend sees the port and its own options, never another backend.
 BACKEND = PURE | {"rail_port"} | OPTIONS
 
