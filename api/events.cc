@@ -1,4 +1,6 @@
 // What the control plane tells, on its thread, and whom it concerns.
+#include <algorithm>
+
 #include "api/core.h"
 #include "api/worker_seat.h"
 #include "base/log.h"
@@ -100,7 +102,13 @@ void Engine::Core::fenced(control::PeerSlot, const control::FenceReply& reply) {
 
 void Engine::Core::link_changed(const std::string& device, bool up) {
   await_started();
-  log_line(LogLevel::kInfo, "link " + device + (up ? " is up" : " is down"));
+  // Hosts have many links, and those of containers come and go.
+  const std::vector<control::DataEndpoint>& own = control_->endpoints();
+  const bool ours = std::any_of(own.begin(), own.end(),
+                                [&](const auto& endpoint) { return endpoint.device == device; });
+  if (!ours) return;
+  static LogLimiter limiter(5);
+  limiter.log(LogLevel::kInfo, "link " + device + (up ? " is up" : " is down"));
   for (std::uint32_t i = 0; i < seats_.size(); ++i) send(i, executor::LinkChanged{device, up});
 }
 

@@ -102,6 +102,7 @@ Status Executor::start(Job* job, Instant now) {
   }
   choose_tier(*job);
   open_lanes(*job);
+  if ((working_rails(group) & job->plan_rails) == 0) hurry_if_none_works(group, now);
   list(*job);
   return {};
 }

@@ -215,7 +215,7 @@ class Executor {
   void on_silence(Lane& lane, Instant now);
   void distrust(Lane& lane);
   void trust(Lane& lane);
-  bool others_moved(const Lane& lane) const;
+  bool others_moved(const Lane& lane, Duration since_last) const;
   void begin_probe(Lane& lane, Instant now);
   void post_probe(Lane& lane, Instant now);
   void on_probe_settled(Lane& lane, Cause cause, Instant now);
@@ -259,6 +259,7 @@ class Executor {
   bool wanted(const Lane& lane) const;
   bool in_use(const Lane& lane, Instant now) const;
   void hurry_if_none_works(const Group& group, Instant now);
+  std::uint64_t working_rails(const Group& group) const;
   static constexpr bool is_own_wish(Cause cause) {
     return cause == Cause::kFenced || cause == Cause::kSuperseded;
   }

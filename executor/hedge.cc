@@ -117,7 +117,8 @@ void Executor::end_wait_for(Lane& lane, Job& job, Instant now) {
     set_timer(job, now + bounds.straggler_wait);  // worth more than its lane's connection
     return;
   }
-  const bool silent = lane.watch.silence(now) >= bounds.silence_min && others_moved(lane);
+  const bool silent =
+      lane.watch.silence(now) >= bounds.silence_min && others_moved(lane, bounds.silence_min / 2);
   begin_fence(lane, silent ? Cause::kSilent : Cause::kSuperseded, now);
 }
 

@@ -44,8 +44,12 @@ void Executor::on_lane_timer(Lane& lane, Instant now) {
 // --- silence -----------------------------------------------------------------------
 
 void Executor::on_lane_progress(Lane& lane, bool now_empty, Instant now) {
-  lane.watch.on_progress(now_empty, now);
+  const bool measured = lane.watch.on_progress(now_empty, now);
   lane.progressed_at = now;
+  // Its timer is that of a lane of which nothing was known.
+  if (measured && lane.watch.waiting() && lane.health.state() != HealthState::kProbing) {
+    set_lane_timer(lane, now + lane.watch.limit(options_.health) + Duration(1));
+  }
   if (lane.health.state() == HealthState::kSuspect) {
     judge(lane, now, [&] { lane.health.acquit(now); });
     trust(lane);
@@ -65,12 +69,12 @@ void Executor::on_silence(Lane& lane, Instant now) {
   if (lane.health.state() == HealthState::kSuspect) {
     // The last rail that might work is not given up on suspicion, but nobody
     // waits for ever either.
-    const bool alone = !others_moved(lane);
+    const bool alone = !others_moved(lane, limit);
     if ((silence > 2 * limit && !alone) || silence > bounds.silence_dead) {
       return begin_fence(lane, alone ? Cause::kPeerSilent : Cause::kSilent, now);
     }
   } else if (silence > limit) {
-    const Cause cause = others_moved(lane) ? Cause::kSilent : Cause::kPeerSilent;
+    const Cause cause = others_moved(lane, limit / 2) ? Cause::kSilent : Cause::kPeerSilent;
     judge(lane, now, [&] { lane.health.suspect(cause, now); });
     distrust(lane);
     for (AttemptSeq seq = lane.head; seq < lane.next; ++seq) {
@@ -112,14 +116,18 @@ void Executor::trust(Lane& lane) {
   }
 }
 
-// Another rail to the peer placed something after this one last did, in either
-// direction: the peer lives, and can be reached.
-bool Executor::others_moved(const Lane& lane) const {
+// Another rail to the peer placed something so long after this one last did, in
+// either direction: the peer lives, and can be reached. A peer that stops, stops all
+// its rails, but not in the same moment: the first to fall silent is not to blame
+// for the little that the others still did.
+bool Executor::others_moved(const Lane& lane, Duration since_last) const {
   const std::uint32_t first = lane.group & ~1u;  // of the peer's two groups
   for (const std::uint32_t group : {first, first + 1}) {
     for (const LaneIndex index : groups_[group].lanes) {
       const Lane& other = lanes_[index];
-      if (other.ordinal != lane.ordinal && other.progressed_at > lane.watch.last()) return true;
+      if (other.ordinal != lane.ordinal && other.progressed_at > lane.watch.last() + since_last) {
+        return true;
+      }
     }
   }
   return false;
@@ -161,15 +169,25 @@ bool Executor::in_use(const Lane& lane, Instant now) const {
   return false;
 }
 
-// Rails are held down for the others' sake. When there are no others, the least bad
-// one is better than none.
-void Executor::hurry_if_none_works(const Group& group, Instant now) {
+std::uint64_t Executor::working_rails(const Group& group) const {
+  std::uint64_t rails = 0;
   for (const LaneIndex index : group.lanes) {
-    if (lanes_[index].works()) return;
+    if (lanes_[index].works()) rails |= std::uint64_t{1} << lanes_[index].ordinal;
+  }
+  return rails;
+}
+
+// Rails are held down for the others' sake. Where there are no others, of all or of
+// those that a transfer admits, the least bad one is better than none.
+void Executor::hurry_if_none_works(const Group& group, Instant now) {
+  const std::uint64_t working = working_rails(group);
+  std::uint64_t missed = working == 0 ? ~std::uint64_t{0} : 0;
+  for (const Job* job : group.jobs) {
+    if (!job->failing && (job->plan_rails & working) == 0) missed |= job->plan_rails;
   }
   for (const LaneIndex index : group.lanes) {
     Lane& lane = lanes_[index];
-    if (lane.state != LaneState::kWaiting) continue;
+    if (lane.state != LaneState::kWaiting || (missed >> lane.ordinal & 1) == 0) continue;
     lane.health.hold_at_most(now + options_.health.hold_min);
     set_lane_timer(lane, std::max(lane.health.probe_at(), now));
   }

@@ -27,10 +27,13 @@ class ProgressWatch {
     waiting_ = true;
     last_ = now;
   }
-  void on_progress(bool now_empty, Instant now) {
+  // True when enough gaps were seen for the first time: the limit is a new one.
+  bool on_progress(bool now_empty, Instant now) {
+    const bool measured = gaps_ == kGapsMeasured;
     if (waiting_) note_gap(now - last_, now);
     waiting_ = !now_empty;
     last_ = now;
+    return !measured && gaps_ == kGapsMeasured;
   }
   // The lane broke or was fenced; what it owed tells nothing more.
   void stop() { waiting_ = false; }

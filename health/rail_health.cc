@@ -39,11 +39,13 @@ void RailHealth::turn(HealthState to, Cause cause, Instant now) {
 }
 
 void RailHealth::suspect(Cause cause, Instant now) {
-  if (carries()) turn(HealthState::kSuspect, cause, now);
+  if (!carries()) return;
+  before_suspicion_ = state_;
+  turn(HealthState::kSuspect, cause, now);
 }
 
 void RailHealth::acquit(Instant now) {
-  if (state_ == HealthState::kSuspect) turn(HealthState::kHealthy, Cause::kNone, now);
+  if (state_ == HealthState::kSuspect) turn(before_suspicion_, Cause::kNone, now);
 }
 
 std::uint32_t RailHealth::level(Instant now, const HealthOptions& options) const {

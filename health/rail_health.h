@@ -47,7 +47,7 @@ class RailHealth {
   Cause failure() const { return failure_; }
 
   void suspect(Cause cause, Instant now);
-  // A suspect moved after all.
+  // A suspect moved after all: it is what it was. A ramp begins anew.
   void acquit(Instant now);
   // From any state; `random` is the jitter of its hold.
   void quarantine(Cause cause, Instant now, const HealthOptions& options, std::uint64_t random);
@@ -80,6 +80,7 @@ class RailHealth {
   void turn(HealthState to, Cause cause, Instant now);
 
   HealthState state_ = HealthState::kHealthy;
+  HealthState before_suspicion_ = HealthState::kHealthy;
   Cause cause_ = Cause::kNone;
   Instant since_{};
   std::uint64_t transitions_ = 0;

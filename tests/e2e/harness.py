@@ -21,6 +21,7 @@ Stage, in the main thread.
 import contextlib
 import ctypes
 import dataclasses
+import json
 import os
 import pathlib
 import re
@@ -65,6 +66,14 @@ def expect(condition, text):
 def elapse(seconds):
     """Lets time pass where time itself is measured; never a way to wait for an event."""
     select.select([], [], [], seconds)
+
+
+def until(condition, timeout_s, text):
+    """Waits for what no file descriptor tells of: asks every 20 ms, within this time."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        expect(time.monotonic() < deadline, f"{text} within {timeout_s} s")
+        elapse(0.02)
 
 
 def cpu_seconds(pid):
@@ -155,6 +164,11 @@ class Ground:
     def set_link(self, ns, i, up):
         _net("ip", "-n", ns, "link", "set", f"rail{i}", "up" if up else "down")
 
+    def sent(self, ns, i):
+        """Bytes that `ns` has sent over rail i."""
+        shown = json.loads(_net("ip", "-n", ns, "-j", "-s", "link", "show", "dev", f"rail{i}"))
+        return shown[0]["stats64"]["tx"]["bytes"]
+
     def address(self, end, i, family=4):
         host = {"a": 1, "b": 2}[end]
         return f"10.77.{i}.{host}" if family == 4 else f"fd77:{i}::{host}"
@@ -230,9 +244,13 @@ class Process:
                 self.wait_exit(STOP_S)
         self._popen.stdout.close()
 
+    def said(self):
+        """All of its stderr so far."""
+        return self.errors.read_text(errors="replace")
+
     def described(self):
         return (f"pid {self.pid}: {' '.join(self.command)}\n--- stdout\n{self.output[-4000:]}\n"
-                f"--- stderr\n{self.errors.read_text(errors='replace')[-4000:]}")
+                f"--- stderr\n{self.said()[-4000:]}")
 
 
 @dataclasses.dataclass

@@ -51,6 +51,16 @@ TEST_CASE("A rail that comes back is used again after two good probes, with a sh
   CHECK(health.state() == HealthState::kHealthy);
 }
 
+TEST_CASE("A rail that was suspected on its way back does not skip the way") {
+  RailHealth health;
+  Instant now = at(seconds(0));
+  fail_and_return(health, now);
+  health.suspect(Cause::kSilent, now + milliseconds(30));
+  health.acquit(now + milliseconds(40));
+  CHECK(health.state() == HealthState::kRamping);
+  CHECK(health.share(now + milliseconds(40), kOptions) == 0);
+}
+
 TEST_CASE("A probe that fails in between begins the count again") {
   RailHealth health;
   Instant now = at(seconds(0));
